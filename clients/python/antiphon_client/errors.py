@@ -1,0 +1,340 @@
+"""The errors of both services, one class per reason.
+
+The services raise these classes and the edge turns them into statuses; the SDK
+turns statuses back into the same classes. A reason, its status code and its
+Python bases therefore stand here and nowhere else. The reasons' meanings are
+commented in the protos (``antiphon.history.v1.ErrorReason`` and
+``antiphon.compiler.v1.ErrorReason``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+LIST_LIMIT = 50
+"""Entries of a list that travel in an error; the exact count travels beside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One field that breaks its rule.
+
+    Attributes:
+        field: Path from the request, such as ``messages[3].action_request.arguments_json``.
+        description: What is wrong, in words.
+    """
+
+    field: str
+    description: str
+
+
+class AntiphonError(Exception):
+    """Base of every error with a reason.
+
+    Attributes:
+        reason: The registry name without its prefix, such as ``REVISION_CONFLICT``.
+        code: Name of the gRPC status code, such as ``ABORTED``.
+        message: What happened, in words, at most 512 bytes on the wire.
+        domain: ``antiphon.history`` or ``antiphon.compiler``; empty while the
+            error has not crossed a wire.
+        metadata: Facts beside the message, as the registry documents them.
+        violations: The fields at fault, the first 50 at most.
+        retry_after: Seconds to wait before a retry; None where a retry is
+            pointless or needs a decision.
+    """
+
+    reason: ClassVar[str] = "INTERNAL_ERROR"
+    code: ClassVar[str] = "INTERNAL"
+    default_retry_after: ClassVar[float | None] = None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        domain: str = "",
+        metadata: Mapping[str, str] | None = None,
+        violations: Sequence[Violation] = (),
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.domain = domain
+        self.metadata: dict[str, str] = dict(metadata or {})
+        self.violations: tuple[Violation, ...] = tuple(violations)
+        self.retry_after = self.default_retry_after if retry_after is None else retry_after
+
+
+class MalformedRequestError(AntiphonError, ValueError):
+    """The request's bytes are not a message of its type."""
+
+    reason = "MALFORMED_REQUEST"
+    code = "INVALID_ARGUMENT"
+
+
+class UnknownFieldError(AntiphonError, ValueError):
+    """The request has a field the server does not know."""
+
+    reason = "UNKNOWN_FIELD"
+    code = "INVALID_ARGUMENT"
+
+
+class FieldInvalidError(AntiphonError, ValueError):
+    """A field breaks its documented rule."""
+
+    reason = "FIELD_INVALID"
+    code = "INVALID_ARGUMENT"
+
+    @classmethod
+    def of(cls, field: str, description: str) -> FieldInvalidError:
+        """Build the error for one field."""
+        return cls.of_all([Violation(field, description)])
+
+    @classmethod
+    def of_all(cls, violations: Sequence[Violation]) -> FieldInvalidError:
+        """Build the error for one violation or more."""
+        first = violations[0]
+        more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
+        return cls(
+            f"{first.field}: {first.description}{more}",
+            metadata={"violation_count": str(len(violations))},
+            violations=violations[:LIST_LIMIT],
+        )
+
+
+class ReservedKeyError(AntiphonError, ValueError):
+    """A JSON object uses a key that the service keeps for itself."""
+
+    reason = "RESERVED_KEY"
+    code = "INVALID_ARGUMENT"
+
+
+class PageTokenInvalidError(AntiphonError, ValueError):
+    """The page token is not one of this list."""
+
+    reason = "PAGE_TOKEN_INVALID"
+    code = "INVALID_ARGUMENT"
+
+
+class SizeLimitExceededError(AntiphonError, ValueError):
+    """Something is larger than a limit."""
+
+    reason = "SIZE_LIMIT_EXCEEDED"
+    code = "INVALID_ARGUMENT"
+
+    @classmethod
+    def of(cls, what: str, *, limit_name: str, limit: int, actual: int, advice: str = "") -> SizeLimitExceededError:
+        """Build the error; ``what`` is a field path or a thing, sizes are in the limit's unit."""
+        text = f"{what}: {actual} exceeds the limit {limit_name} of {limit}"
+        if advice:
+            text = f"{text}; {advice}"
+        metadata = {"limit_name": limit_name, "limit": str(limit), "actual": str(actual)}
+        return cls(text, metadata=metadata)
+
+
+class BranchNotFoundError(AntiphonError, LookupError):
+    """No such branch for this caller."""
+
+    reason = "BRANCH_NOT_FOUND"
+    code = "NOT_FOUND"
+
+
+class MessageNotFoundError(AntiphonError, LookupError):
+    """Messages that are not in the branch."""
+
+    reason = "MESSAGE_NOT_FOUND"
+    code = "NOT_FOUND"
+
+    @classmethod
+    def of(cls, missing: Sequence[str]) -> MessageNotFoundError:
+        """Build the error from the missing ids."""
+        return cls(
+            f"{len(missing)} message(s) not in the branch, first {missing[0]}",
+            metadata=id_list("missing", missing),
+        )
+
+
+class BranchExistsError(AntiphonError):
+    """The branch id or the external key is taken."""
+
+    reason = "BRANCH_EXISTS"
+    code = "ALREADY_EXISTS"
+
+
+class RequestIdReusedError(AntiphonError, ValueError):
+    """The request_id was used before with another request."""
+
+    reason = "REQUEST_ID_REUSED"
+    code = "ALREADY_EXISTS"
+
+
+class ActionAlreadyAnsweredError(AntiphonError):
+    """The action request already has a final response."""
+
+    reason = "ACTION_ALREADY_ANSWERED"
+    code = "ALREADY_EXISTS"
+
+
+class RevisionConflictError(AntiphonError):
+    """The branch is not at the expected revision."""
+
+    reason = "REVISION_CONFLICT"
+    code = "ABORTED"
+
+    @classmethod
+    def of(cls, branch_id: str, *, expected: int, actual: int) -> RevisionConflictError:
+        """Build the error from the two revisions."""
+        return cls(
+            f"branch is at revision {actual}, not at the expected {expected}",
+            metadata={"branch_id": branch_id, "expected": str(expected), "actual": str(actual)},
+        )
+
+    @property
+    def actual_revision(self) -> int:
+        """The revision the branch is at."""
+        return int(self.metadata["actual"])
+
+    @property
+    def expected_revision(self) -> int:
+        """The revision the writer expected."""
+        return int(self.metadata["expected"])
+
+
+class BranchDeletedError(AntiphonError):
+    """The branch was deleted and stays so."""
+
+    reason = "BRANCH_DELETED"
+    code = "FAILED_PRECONDITION"
+
+
+class ActionRequestUnknownError(AntiphonError, ValueError):
+    """A response names an action request that is not in the branch."""
+
+    reason = "ACTION_REQUEST_UNKNOWN"
+    code = "FAILED_PRECONDITION"
+
+
+class ProgressionInvalidError(AntiphonError, ValueError):
+    """A selection holds ids that are not in the branch, or one twice."""
+
+    reason = "PROGRESSION_INVALID"
+    code = "FAILED_PRECONDITION"
+
+    @classmethod
+    def of(cls, missing: Sequence[str], duplicate: Sequence[str]) -> ProgressionInvalidError:
+        """Build the error from the ids at fault."""
+        return cls(
+            f"progression has {len(missing)} missing and {len(duplicate)} duplicate message id(s)",
+            metadata=id_list("missing", missing) | id_list("duplicate", duplicate),
+        )
+
+
+class ConsecutiveInstructionsError(AntiphonError, ValueError):
+    """Two instructions of the history follow each other."""
+
+    reason = "CONSECUTIVE_INSTRUCTIONS"
+    code = "FAILED_PRECONDITION"
+
+
+class FirstMessageNotInstructionError(AntiphonError, ValueError):
+    """There is a system record and the history does not begin with an instruction."""
+
+    reason = "FIRST_MESSAGE_NOT_INSTRUCTION"
+    code = "FAILED_PRECONDITION"
+
+
+class UnsupportedContentError(AntiphonError, TypeError):
+    """A selected message is of a kind the compiler does not know."""
+
+    reason = "UNSUPPORTED_CONTENT"
+    code = "FAILED_PRECONDITION"
+
+
+class SystemRecordFixedError(AntiphonError, ValueError):
+    """The system record cannot be moved or removed, nor anything put before it."""
+
+    reason = "SYSTEM_RECORD_FIXED"
+    code = "FAILED_PRECONDITION"
+
+
+class ContentKindFixedError(AntiphonError, ValueError):
+    """A replacement is of another content kind than the message it replaces."""
+
+    reason = "CONTENT_KIND_FIXED"
+    code = "FAILED_PRECONDITION"
+
+
+class RevisionInFutureError(AntiphonError, ValueError):
+    """The branch has not reached that revision."""
+
+    reason = "REVISION_IN_FUTURE"
+    code = "OUT_OF_RANGE"
+
+
+class OverloadedError(AntiphonError):
+    """Too much work is queued; retry later."""
+
+    reason = "OVERLOADED"
+    code = "RESOURCE_EXHAUSTED"
+    default_retry_after = 0.1
+
+
+class StoreBusyError(AntiphonError):
+    """The store cannot take the write just now; retry."""
+
+    reason = "STORE_BUSY"
+    code = "UNAVAILABLE"
+    default_retry_after = 0.1
+
+
+class ShuttingDownError(AntiphonError):
+    """The server is stopping; retry against another or a restarted one."""
+
+    reason = "SHUTTING_DOWN"
+    code = "UNAVAILABLE"
+    default_retry_after = 1.0
+
+
+class HistoryUnavailableError(AntiphonError):
+    """The compiler cannot reach the history service; retry."""
+
+    reason = "HISTORY_UNAVAILABLE"
+    code = "UNAVAILABLE"
+    default_retry_after = 0.5
+
+
+class StoreCorruptError(AntiphonError):
+    """Stored bytes are not what was written."""
+
+    reason = "STORE_CORRUPT"
+    code = "DATA_LOSS"
+
+
+class SnapshotTruncatedError(AntiphonError):
+    """A snapshot's stream ended early or does not match its footer."""
+
+    reason = "SNAPSHOT_TRUNCATED"
+    code = "DATA_LOSS"
+
+
+class InternalError(AntiphonError):
+    """A defect of the server; ``metadata["correlation_id"]`` stands in its log."""
+
+    reason = "INTERNAL_ERROR"
+    code = "INTERNAL"
+
+
+def id_list(name: str, ids: Sequence[str]) -> dict[str, str]:
+    """Metadata for a list of ids: its first 50 under ``name``, its length under ``name_count``."""
+    return {name: ",".join(ids[:LIST_LIMIT]), f"{name}_count": str(len(ids))}
+
+
+def _all_reasons(root: type[AntiphonError]) -> Iterable[type[AntiphonError]]:
+    for cls in root.__subclasses__():
+        yield cls
+        yield from _all_reasons(cls)
+
+
+BY_REASON: dict[str, type[AntiphonError]] = {cls.reason: cls for cls in _all_reasons(AntiphonError)}
+"""Reason name to class, for every reason of both registries."""
