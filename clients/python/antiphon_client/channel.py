@@ -1,0 +1,92 @@
+"""Channels to the services: addresses, message limits and the retry policy.
+
+An address is ``unix:/path/to/socket`` (also ``unix:relative``) or ``host:port``.
+Channels carry no encryption: unix sockets and loopback are the intended reach.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from antiphon_client.edge.addresses import AddressError, TcpAddress, parse_address
+from antiphon_client.limits import DEFAULT_LIMITS
+
+MAX_ATTEMPTS = 4
+"""Tries of one call, the first included, while the answer is UNAVAILABLE."""
+
+_TRANSPORT_HEADROOM = 2**20
+_SERVICES = ("antiphon.history.v1.HistoryService", "antiphon.compiler.v1.CompilerService")
+
+
+def service_config() -> dict[str, Any]:
+    """Return the gRPC service config of both services.
+
+    UNAVAILABLE alone is retried: the call did not happen, or it is safe to
+    repeat because it carries its ``request_id``. The waits grow from 0.1 s to
+    2 s, each drawn at random below its bound.
+    """
+    return {
+        "methodConfig": [
+            {
+                "name": [{"service": service} for service in _SERVICES],
+                "retryPolicy": {
+                    "maxAttempts": MAX_ATTEMPTS,
+                    "initialBackoff": "0.1s",
+                    "maxBackoff": "2s",
+                    "backoffMultiplier": 3,
+                    "retryableStatusCodes": ["UNAVAILABLE"],
+                },
+            }
+        ]
+    }
+
+
+def channel_options(extra: Mapping[str, Any] | None = None) -> list[tuple[str, Any]]:
+    """Return the options of every channel, ``extra`` ones last (they win).
+
+    The transport's limits stand above the services' own, so that a caller
+    meets SIZE_LIMIT_EXCEEDED with its figures and never a bare transport error.
+    A request must fit the retry buffer or it would be sent once only.
+    """
+    transport_bytes = max(DEFAULT_LIMITS.request_bytes, DEFAULT_LIMITS.reply_bytes) + _TRANSPORT_HEADROOM
+    options: dict[str, Any] = {
+        "grpc.max_send_message_length": -1,
+        "grpc.max_receive_message_length": transport_bytes,
+        "grpc.per_rpc_retry_buffer_size": transport_bytes,
+        "grpc.enable_retries": 1,
+        "grpc.service_config": json.dumps(service_config()),
+        "grpc.service_config_disable_resolution": 1,
+        "grpc.initial_reconnect_backoff_ms": 100,
+        "grpc.min_reconnect_backoff_ms": 1000,
+        "grpc.max_reconnect_backoff_ms": 2000,
+        "grpc.enable_http_proxy": 0,
+    }
+    options.update(extra or {})
+    return list(options.items())
+
+
+def open_channel(address: str, options: Mapping[str, Any] | None = None) -> grpc.Channel:
+    """Open a blocking channel to ``address``. The connection is made at the first call."""
+    return grpc.insecure_channel(check_address(address), options=channel_options(options))
+
+
+def open_aio_channel(address: str, options: Mapping[str, Any] | None = None) -> grpc.aio.Channel:
+    """Open an asyncio channel to ``address``; call it inside the event loop that will use it."""
+    return grpc.aio.insecure_channel(check_address(address), options=channel_options(options))
+
+
+def check_address(address: str) -> str:
+    """Return ``address`` as gRPC takes it.
+
+    Raises:
+        AddressError: It is neither ``unix:PATH`` nor ``HOST:PORT``, or has port 0.
+    """
+    parsed = parse_address(address)
+    if isinstance(parsed, TcpAddress) and parsed.port == 0:
+        raise AddressError(f"{address!r}: port 0 is no port to connect to")
+    return str(parsed)

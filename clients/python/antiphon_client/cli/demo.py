@@ -1,0 +1,138 @@
+"""``antiphon demo``: the pair at work on one conversation, or on a whole file of them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from antiphon_client.branch import Branch
+from antiphon_client.cli.importer import import_conversation
+from antiphon_client.cli.importing import import_all
+from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say
+from antiphon_client.cli.pair import ServicePair
+from antiphon_client.cli.sources import BadEntry, Conversation, TranscriptFile
+from antiphon_client.cli.timeline import compiled_lines, timeline
+from antiphon_client.compiler import CompilerClient
+from antiphon_client.errors import AntiphonError
+from antiphon_client.history import HistoryClient
+from antiphon_client.messages import AssistantResponse, Instruction
+from antiphon_client.turn import TurnRequest
+
+EXAMPLES = """Examples:
+
+  antiphon demo
+  antiphon demo transcripts.jsonl
+"""
+
+QUESTION = "Thank you. Please sum up in one sentence what we have settled."
+ANSWER = "(This stands for the model's answer: the demonstration calls no model.)"
+
+_EXAMPLE = Path(__file__).resolve().parents[4] / "examples" / "conversation.json"
+_LINES = 8
+
+
+def demo(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            help="Conversations as `antiphon import` takes them; by default the repository's example.",
+        ),
+    ] = None,
+) -> None:
+    """Start the pair on a temporary store, import, compile a new turn, and show what each service did.
+
+    A file of many conversations gives totals instead of the whole text. The
+    exit code is 1 when anything failed. Nothing is left behind.
+    """
+    path = file or _EXAMPLE
+    if not path.exists():
+        raise typer.BadParameter("the repository's example is not here; name a file", param_hint="FILE")
+    transcripts = TranscriptFile(path)
+    with tempfile.TemporaryDirectory(prefix="antiphon-") as folder:
+        pair = ServicePair(
+            history_listen=f"unix:{folder}/history.sock",
+            compiler_listen=f"unix:{folder}/compiler.sock",
+            store=f"sqlite:{folder}/history.sqlite3",
+            log_level="warning",
+        )
+        with (
+            pair,
+            HistoryClient(pair.history_address) as history,
+            CompilerClient(pair.compiler_address) as compiler,
+        ):
+            say(f"history service   {pair.history_address}")
+            say(f"compiler service  {pair.compiler_address}")
+            errors = _run(transcripts, str(path), history, compiler)
+    if errors:
+        raise typer.Exit(1)
+    say("Both services have stopped.")
+
+
+def _run(transcripts: TranscriptFile, name: str, history: HistoryClient, compiler: CompilerClient) -> int:
+    if transcripts.count != 1:
+        return _show_totals(transcripts, name, history, compiler)
+    entry = next(iter(transcripts))
+    if isinstance(entry, BadEntry):
+        complain(f"{name}, line {entry.line}: {entry.reason}")
+        return 1
+    _show_one(entry, history, compiler)
+    return 0
+
+
+def _show_one(conversation: Conversation, history: HistoryClient, compiler: CompilerClient) -> None:
+    imported = import_conversation(history, conversation)
+    branch = Branch(history, imported.branch_id)
+    say()
+    say(
+        f"HISTORY: imported {conversation.source_id!r}, {counted(imported.messages, 'message')} "
+        f"stored as {counted(imported.records, 'record')}, revision {branch.record().revision}"
+    )
+    for line in timeline(branch.messages(), _LINES):
+        say(line)
+    compilation = compiler.compile(branch, TurnRequest(Instruction.create(QUESTION)))
+    say()
+    say(
+        f"COMPILER: read revision {compilation.history_revision} and compiled it with a new instruction; "
+        f"a model would be sent {counted(len(compilation.request.messages), 'message')}"
+    )
+    for line in compiled_lines(compilation, _LINES):
+        say(line)
+    added = branch.add([compilation.request.instruction, AssistantResponse.create(ANSWER)])
+    say()
+    say(f"HISTORY: recorded the instruction and an answer, revision {added.revision}")
+    for line in timeline(branch.messages(), _LINES, start=added.placements[0].index):
+        say(line)
+
+
+def _show_totals(
+    transcripts: TranscriptFile, name: str, history: HistoryClient, compiler: CompilerClient
+) -> int:
+    totals = import_all(history, transcripts, name)
+    compiled = errors = turns = 0
+    with progress_bar("compiling", totals.conversations) as bar:
+        for record in history.branches():
+            bar.advance()
+            try:
+                compilation = compiler.compile(record.branch_id, TurnRequest(Instruction.create(QUESTION)))
+            except AntiphonError as error:
+                errors += 1
+                complain(f"compiling {record.external_key}: {error_text(error)}")
+            else:
+                compiled += 1
+                turns += len(compilation.request.messages)
+    errors += totals.errors
+    say()
+    say(f"HISTORY: imported {totals.text()}")
+    say(f"COMPILER: compiled each with a new instruction into {counted(turns, 'turn')}")
+    say(
+        f"{counted(totals.conversations, 'conversation')}, {counted(totals.messages, 'message')}, "
+        f"{compiled:,} compiled, {counted(errors, 'error')}"
+    )
+    return errors

@@ -1,0 +1,124 @@
+"""Writing conversations to the history service so that a repetition changes nothing.
+
+The branch's id, the messages' ids and the request ids are derived from what a
+conversation says and from its source id. A second run therefore sends the same
+requests, which the service answers again without doing them again; where the
+service no longer remembers them, the same messages take their own places.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from antiphon.message.v1 import message_pb2
+from antiphon_client.cli.sources import Conversation
+from antiphon_client.errors import BranchDeletedError, BranchExistsError
+from antiphon_client.history import HistoryClient
+from antiphon_client.ids import derived_request_id
+from antiphon_client.limits import DEFAULT_LIMITS
+from antiphon_client.openai_chat import import_messages
+
+_REQUEST_OVERHEAD = 1024
+_FIELD_OVERHEAD = 8
+
+
+class ImportConflictError(ValueError):
+    """The source id belongs to a branch that holds another conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one conversation.
+
+    Attributes:
+        source_id: Its id in the file, and its branch's external key.
+        branch_id: Its branch.
+        messages: Messages it has in the file.
+        records: Records they became; an assistant message with tool calls is
+            one record and one more for each call.
+        repeated: Whether it had been imported before, all of it.
+    """
+
+    source_id: str
+    branch_id: UUID
+    messages: int
+    records: int
+    repeated: bool
+
+
+def import_conversation(history: HistoryClient, conversation: Conversation) -> Imported:
+    """Import one conversation into the branch whose external key is its source id.
+
+    Raises:
+        ValueError: A message is not one of OpenAI's chat format.
+        ImportConflictError: The source id is another branch's.
+        AntiphonError: The service refuses, or cannot be reached.
+    """
+    # A deleted branch's id stays taken, so that each deletion moves the import on by one.
+    for generation in itertools.count():
+        key = (conversation.identity, conversation.source_id, str(generation))
+        seed = derived_request_id("messages", *key)
+        records = import_messages(conversation.messages, seed=seed).records
+        branch_id = UUID(derived_request_id("branch", *key))
+        try:
+            _create_branch(history, branch_id, conversation, key)
+        except BranchDeletedError:
+            continue
+        repeated = _add(history, branch_id, records, key)
+        return Imported(conversation.source_id, branch_id, len(conversation.messages), len(records), repeated)
+    raise AssertionError("the loop above ends by returning")
+
+
+def _create_branch(
+    history: HistoryClient, branch_id: UUID, conversation: Conversation, key: Sequence[str]
+) -> None:
+    try:
+        created = history.create_branch(
+            branch_id=branch_id,
+            external_key=conversation.source_id,
+            metadata={"imported_from": "openai.chat"},
+            request_id=derived_request_id("create", *key),
+        )
+    except BranchExistsError as error:
+        owner = error.metadata.get("branch_id")
+        if owner != str(branch_id):
+            raise ImportConflictError(
+                f"{conversation.source_id!r} is branch {owner}, which holds another conversation"
+            ) from None
+    else:
+        if created.replayed:
+            history.get_branch(branch_id)  # an old answer does not say whether the branch still lives
+
+
+def _add(
+    history: HistoryClient, branch_id: UUID, records: Sequence[message_pb2.Message], key: Sequence[str]
+) -> bool:
+    """Add the records; True when every request of it had been answered before."""
+    replayed = [
+        history.add_messages(
+            branch_id,
+            batch,
+            allow_unresolved=True,
+            request_id=derived_request_id("add", *key, str(number)),
+        ).replayed
+        for number, batch in enumerate(_batches(records))
+    ]
+    return all(replayed)
+
+
+def _batches(records: Sequence[message_pb2.Message]) -> Iterator[list[message_pb2.Message]]:
+    """Cut records into requests within the service's limits."""
+    room = DEFAULT_LIMITS.request_bytes - _REQUEST_OVERHEAD
+    batch: list[message_pb2.Message] = []
+    used = 0
+    for record in records:
+        size = record.ByteSize() + _FIELD_OVERHEAD
+        if batch and (used + size > room or len(batch) == DEFAULT_LIMITS.batch_messages):
+            yield batch
+            batch, used = [], 0
+        batch.append(record)
+        used += size
+    yield batch

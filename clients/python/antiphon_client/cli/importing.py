@@ -1,0 +1,116 @@
+"""``antiphon import``: conversations from a file into branches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from antiphon_client.cli.importer import Imported, import_conversation
+from antiphon_client.cli.options import AsJson, HistoryAddress, open_history
+from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say
+from antiphon_client.cli.sources import BadEntry, TranscriptFile
+from antiphon_client.errors import AntiphonError
+from antiphon_client.history import HistoryClient
+from antiphon_client.json_text import dump_json_text
+from antiphon_client.transport_errors import TransportError
+
+EXAMPLES = """Examples:
+
+  antiphon import examples/conversation.json
+  antiphon import transcripts.jsonl
+  antiphon import transcripts.jsonl --json > imported.jsonl
+"""
+
+
+@dataclass(slots=True)
+class Totals:
+    """What an import has done so far."""
+
+    conversations: int = 0
+    messages: int = 0
+    records: int = 0
+    repeated: int = 0
+    errors: int = 0
+
+    def count(self, imported: Imported) -> None:
+        """Add one conversation."""
+        self.conversations += 1
+        self.messages += imported.messages
+        self.records += imported.records
+        self.repeated += imported.repeated
+
+    def text(self) -> str:
+        """Return the totals as a line."""
+        line = (
+            f"{counted(self.conversations, 'conversation')}, {counted(self.messages, 'message')} "
+            f"(stored as {counted(self.records, 'record')})"
+        )
+        if self.repeated:
+            line += f", {self.repeated:,} of them imported before"
+        return f"{line}, {counted(self.errors, 'error')}"
+
+
+def import_file(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", exists=True, dir_okay=False, readable=True, help="JSON or JSON lines."
+        ),
+    ],
+    history: HistoryAddress,
+    as_json: AsJson = False,
+) -> None:
+    """Import OpenAI chat conversations, one branch each.
+
+    FILE is an array of messages, an object {id, messages}, or JSON lines of
+    such objects. The id becomes the branch's external key; a file without one
+    goes by its name. Running an import again, after an interruption too, adds
+    nothing twice. Bad lines are reported and left out; the exit code is then 1.
+    """
+    with open_history(history) as client:
+        totals = import_all(client, TranscriptFile(file), str(file), as_json=as_json)
+    if not as_json:
+        say(f"imported {totals.text()}")
+    elif totals.errors:
+        complain(f"{file}: {totals.text()}")
+    if totals.errors:
+        raise typer.Exit(1)
+
+
+def import_all(client: HistoryClient, file: TranscriptFile, name: str, *, as_json: bool = False) -> Totals:
+    """Import every conversation of a file, reporting each failure with its line.
+
+    Raises:
+        TransportError: The service cannot be reached; what was imported stays.
+    """
+    totals = Totals()
+    with progress_bar("importing", file.count) as bar:
+        for entry in file:
+            bar.advance()
+            try:
+                if isinstance(entry, BadEntry):
+                    raise ValueError(entry.reason)
+                imported = import_conversation(client, entry)
+            except TransportError:
+                raise
+            except (AntiphonError, ValueError, TypeError) as error:
+                totals.errors += 1
+                complain(f"{name}, line {entry.line}: {error_text(error)}")
+                continue
+            totals.count(imported)
+            if as_json:
+                say(_json_line(imported))
+    return totals
+
+
+def _json_line(imported: Imported) -> str:
+    return dump_json_text(
+        {
+            "source_id": imported.source_id,
+            "branch_id": str(imported.branch_id),
+            "messages": imported.messages,
+        }
+    )

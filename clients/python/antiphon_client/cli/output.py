@@ -1,0 +1,95 @@
+"""Writing for people: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from antiphon_client.errors import AntiphonError
+
+# Line breaks, and the joiners that emoji and several scripts are written with.
+_KEPT = "\n\t\u200c\u200d"
+
+
+def say(text: str = "") -> None:
+    """Print a line of the result."""
+    print(text, flush=True)
+
+
+def complain(text: str) -> None:
+    """Print one line about a failure."""
+    print(f"antiphon: {_one_line(text)}", file=sys.stderr, flush=True)
+
+
+def error_text(error: Exception) -> str:
+    """Return one line about an error, its reason first where it has one."""
+    if isinstance(error, AntiphonError):
+        return f"{error.reason}: {error.message}"
+    return str(error) or type(error).__name__
+
+
+def visible(text: str) -> str:
+    """Return text that a terminal shows and does not obey: control characters become escapes."""
+    return "".join(
+        character
+        if character in _KEPT or unicodedata.category(character) not in ("Cc", "Cf", "Cs")
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def time_text(seconds: float | None) -> str:
+    """Return a time in UTC, to the second."""
+    if seconds is None:
+        return "-"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun: ``1 message``, ``1,306 messages``."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+class Bar(Protocol):
+    """A progress bar."""
+
+    def advance(self) -> None:
+        """Count one more."""
+        ...
+
+
+class _RichBar:
+    def __init__(self, progress: Progress, total: int | None, title: str) -> None:
+        self._progress = progress
+        self._task = progress.add_task(title, total=total)
+
+    def advance(self) -> None:
+        self._progress.advance(self._task)
+
+
+class _NoBar:
+    def advance(self) -> None:
+        return None
+
+
+@contextmanager
+def progress_bar(title: str, total: int | None) -> Iterator[Bar]:
+    """Show a progress bar on standard error while it is a terminal, else nothing."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _NoBar()
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield _RichBar(progress, total, title)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(visible(text).split())

@@ -1,0 +1,107 @@
+"""``antiphon branches``, ``log`` and ``export``: looking at what is kept."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from antiphon_client.cli.options import (
+    AsJson,
+    AtRevision,
+    BranchName,
+    HistoryAddress,
+    find_branch,
+    open_history,
+)
+from antiphon_client.cli.output import say
+from antiphon_client.cli.timeline import branch_line, timeline
+from antiphon_client.json_text import dump_json_text
+from antiphon_client.openai_chat import export_messages
+from antiphon_client.records import BranchRecord
+
+BRANCHES_EXAMPLES = """Examples:
+
+  antiphon branches
+  antiphon branches --prefix airline- --json
+"""
+LOG_EXAMPLES = """Examples:
+
+  antiphon log garden-helper
+  antiphon log airline-000-0 --full
+  antiphon log 0190c7a2-0000-7000-8000-000000000000 --at-revision 3 --json
+"""
+EXPORT_EXAMPLES = """Examples:
+
+  antiphon export garden-helper --format openai > messages.json
+"""
+
+_LINES = 12
+
+
+class ExportFormat(StrEnum):
+    """What a branch can be exported as."""
+
+    OPENAI = "openai"
+
+
+def branches(
+    history: HistoryAddress,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only branches whose external key starts with it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the branches, oldest first; with a prefix, in the order of their keys."""
+    with open_history(history) as client:
+        for branch in client.branches(external_key_prefix=prefix):
+            say(dump_json_text(_branch_object(branch)) if as_json else branch_line(branch))
+
+
+def log(
+    branch: BranchName,
+    history: HistoryAddress,
+    at_revision: AtRevision = None,
+    full: Annotated[bool, typer.Option("--full", help=f"Show texts beyond {_LINES} lines.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a branch as a timeline: every message in order, whatever the view."""
+    with open_history(history) as client:
+        found = find_branch(client, branch)
+        record = found.record(at_revision=at_revision)
+        messages = found.messages(at_revision=record.revision)
+        if as_json:
+            for message in messages:
+                say(dump_json_text(message.to_dict()))
+            return
+        say(branch_line(record))
+        for line in timeline(messages, None if full else _LINES):
+            say(line)
+
+
+def export(
+    branch: BranchName,
+    history: HistoryAddress,
+    format_: Annotated[ExportFormat, typer.Option("--format", help="What to write.")] = ExportFormat.OPENAI,
+    at_revision: AtRevision = None,
+) -> None:
+    """Write a branch's messages to standard output, and nothing else there."""
+    with open_history(history) as client:
+        found = find_branch(client, branch)
+        revision = found.record(at_revision=at_revision).revision
+        system = found.system(at_revision=revision)
+        say(dump_json_text(export_messages(system, found.messages(at_revision=revision))))
+
+
+def _branch_object(branch: BranchRecord) -> dict[str, object]:
+    return {
+        "branch_id": str(branch.branch_id),
+        "external_key": branch.external_key,
+        "parent_branch_id": None if branch.parent_branch_id is None else str(branch.parent_branch_id),
+        "revision": branch.revision,
+        "messages": branch.message_count,
+        "view": branch.view_count,
+        "created_at": branch.created_at,
+        "metadata": dict(branch.metadata),
+    }

@@ -1,0 +1,94 @@
+"""What every client has: its channel, its call options, and their life."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from antiphon_client.channel import open_aio_channel, open_channel
+from antiphon_client.rpc import DEFAULT_TIMEOUT, AsyncTransport, CallOptions, Metadata, SyncTransport
+
+
+class SyncClient:
+    """Base of the blocking clients, safe to use from several threads.
+
+    Args:
+        address: ``unix:PATH`` or ``HOST:PORT``.
+        timeout: Seconds one call may take, its retries included; None for no end.
+        metadata: gRPC metadata sent with every call.
+        channel_options: gRPC channel options, beside or instead of the SDK's own.
+
+    Failures are :class:`~antiphon_client.errors.AntiphonError`: one class for
+    each reason, and TransportError where no service answered.
+    """
+
+    _stub_class: ClassVar[Any]
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        timeout: float | None = DEFAULT_TIMEOUT,
+        metadata: Metadata = (),
+        channel_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.address = address
+        self._channel = open_channel(address, channel_options)
+        self._stub = self._stub_class(self._channel)
+        self._transport = SyncTransport(self._stub, address, CallOptions(timeout, tuple(metadata)))
+
+    def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
+        """Return a client with other call options on the same channel; close the first one only."""
+        client = copy.copy(self)
+        client._transport = SyncTransport(self._stub, self.address, CallOptions(timeout, tuple(metadata)))
+        return client
+
+    def close(self) -> None:
+        """Close the channel; calls under way are cancelled."""
+        self._channel.close()
+
+    def __enter__(self) -> Self:
+        """Return the client itself."""
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close the channel."""
+        self.close()
+
+
+class AsyncClient:
+    """Base of the asyncio clients; as :class:`SyncClient`. Make it inside its event loop."""
+
+    _stub_class: ClassVar[Any]
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        timeout: float | None = DEFAULT_TIMEOUT,
+        metadata: Metadata = (),
+        channel_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.address = address
+        self._channel = open_aio_channel(address, channel_options)
+        self._stub = self._stub_class(self._channel)
+        self._transport = AsyncTransport(self._stub, address, CallOptions(timeout, tuple(metadata)))
+
+    def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
+        """Return a client with other call options on the same channel; close the first one only."""
+        client = copy.copy(self)
+        client._transport = AsyncTransport(self._stub, self.address, CallOptions(timeout, tuple(metadata)))
+        return client
+
+    async def close(self) -> None:
+        """Close the channel; calls under way are cancelled."""
+        await self._channel.close()
+
+    async def __aenter__(self) -> Self:
+        """Return the client itself."""
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        """Close the channel."""
+        await self.close()

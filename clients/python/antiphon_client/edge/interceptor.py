@@ -1,0 +1,177 @@
+"""The one interceptor between the wire and the servicers of both services.
+
+It takes every request as bytes, bounds it, parses it, hands it to the servicer
+and encodes what comes back; whatever goes wrong leaves as a status of the
+registry. Methods that are not in its table (health, reflection, channelz) pass
+through untouched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import grpc
+import grpc.aio
+from google.protobuf.message import Message
+
+from antiphon_client.edge.admission import Admission
+from antiphon_client.edge.call import Call, bind_call
+from antiphon_client.edge.methods import Method
+from antiphon_client.edge.observation import CallObserver, given_up_code
+from antiphon_client.errors import AntiphonError
+from antiphon_client.status import status_code, to_status, trailers
+
+if TYPE_CHECKING:
+    # Generic in the type stubs only.
+    Handler = grpc.RpcMethodHandler[Any, Any]
+    Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class EdgeInterceptor(grpc.aio.ServerInterceptor):
+    """Serves the methods of its table; see the module."""
+
+    def __init__(
+        self,
+        methods: Mapping[str, Method],
+        *,
+        domain: str,
+        request_bytes: int,
+        admission: Admission,
+        observer: CallObserver,
+    ) -> None:
+        """Set up the edge of one server.
+
+        Args:
+            methods: The methods it answers for, by path.
+            domain: The error domain of the service.
+            request_bytes: The largest request in bytes.
+            admission: The bound on work in flight.
+            observer: Where finished calls are recorded.
+        """
+        self._methods = methods
+        self._domain = domain
+        self._request_bytes = request_bytes
+        self._admission = admission
+        self._observer = observer
+        self._handlers: dict[str, Handler] = {}
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler | None:
+        """Return the handler of a call: wrapped once per method, then remembered."""
+        path = handler_call_details.method
+        wrapped = self._handlers.get(path)
+        if wrapped is not None:
+            return wrapped
+        handler = await continuation(handler_call_details)
+        method = self._methods.get(path)
+        if method is None or handler is None:
+            return handler
+        wrapped = self._handlers[path] = self._wrap(method, handler)
+        return wrapped
+
+    def _wrap(self, method: Method, handler: Handler) -> Handler:
+        """Put the edge around a servicer's handler; bytes go in and bytes come out."""
+        if handler.unary_unary is not None:
+            return grpc.unary_unary_rpc_method_handler(self._unary(method, handler.unary_unary))
+        if handler.unary_stream is not None and inspect.isasyncgenfunction(handler.unary_stream):
+            return grpc.unary_stream_rpc_method_handler(self._stream(method, handler.unary_stream))
+        raise TypeError(f"{method.path}: the edge serves unary methods and async generators only")
+
+    def _unary(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
+        admission, observer, path = self._admission, self._observer, method.path
+
+        async def serve(raw: bytes, context: Context) -> bytes:
+            started = time.perf_counter()
+            try:
+                admission.enter(len(raw))
+                try:
+                    request = self._read(method, raw, context)
+                    payload = _encoded(await behavior(request, context))
+                finally:
+                    admission.leave(len(raw))
+            except (Exception, asyncio.CancelledError) as exc:
+                await self._fail(path, started, context, exc)
+            observer.succeeded(path, started)
+            return payload
+
+        return serve
+
+    def _stream(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
+        admission, observer, path = self._admission, self._observer, method.path
+
+        async def serve(raw: bytes, context: Context) -> None:
+            started = time.perf_counter()
+            try:
+                admission.enter(len(raw))
+                try:
+                    request = self._read(method, raw, context)
+                    await _write_all(behavior(request, context), context)
+                finally:
+                    admission.leave(len(raw))
+            except (Exception, asyncio.CancelledError) as exc:
+                await self._fail(path, started, context, exc)
+            observer.succeeded(path, started)
+
+        return serve
+
+    def _read(self, method: Method, raw: bytes, context: Context) -> Message:
+        """Parse the request and make the call known to everything below."""
+        remaining = context.time_remaining()
+        deadline = None if remaining is None else time.monotonic() + remaining
+        metadata = cast("tuple[tuple[str, str | bytes], ...]", context.invocation_metadata())
+        bind_call(Call(method.path, "", raw, metadata, deadline))
+        return method.read(raw, self._request_bytes)
+
+    async def _fail(
+        self, path: str, started: float, context: Context, cause: Exception | asyncio.CancelledError
+    ) -> NoReturn:
+        """End a call that went wrong, with a status that fits the cause."""
+        if isinstance(cause, _PeerGoneError):
+            self._observer.given_up(path, started, "CANCELLED")
+            raise cause.failure
+        code = given_up_code(cause)
+        if code is not None:
+            self._observer.given_up(path, started, code)
+            if isinstance(cause, asyncio.CancelledError):
+                raise cause
+            await context.abort(grpc.StatusCode[code], "the deadline passed")
+        if context.done():
+            # The servicer ended the call itself: nothing more can be sent.
+            raise cause
+        error = cause if isinstance(cause, AntiphonError) else self._observer.defect(path, cause)
+        self._observer.refused(path, started, error)
+        status = to_status(error, self._domain)
+        await context.abort(status_code(error), status.message, trailers(status))
+
+
+class _PeerGoneError(Exception):
+    """A frame could not be written because the call is over on the other side."""
+
+    def __init__(self, failure: grpc.aio.BaseError) -> None:
+        super().__init__()
+        self.failure = failure
+
+
+def _encoded(response: Message | bytes) -> bytes:
+    """Encode a response; one that is encoded already is passed through."""
+    return response if isinstance(response, bytes) else response.SerializeToString()
+
+
+async def _write_all(frames: AsyncGenerator[Message | bytes], context: Context) -> None:
+    """Write every frame; the generator is closed at once when the call ends early."""
+    try:
+        async for frame in frames:
+            payload = _encoded(frame)
+            try:
+                await context.write(payload)
+            except grpc.aio.BaseError as exc:
+                raise _PeerGoneError(exc) from None
+    finally:
+        await frames.aclose()

@@ -1,0 +1,87 @@
+"""The settings both services share: frozen, checked, read once in ``__main__``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Literal, Self
+
+from annotated_types import Ge, Gt
+from pydantic import field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from antiphon_client.edge.addresses import TcpAddress, check_reach, parse_address
+from antiphon_client.limits import DEFAULT_LIMITS, Limits
+
+_MIB = 2**20
+_TRANSPORT_BYTES = 16 * _MIB
+
+
+class EdgeSettings(BaseSettings):
+    """What every service can be told.
+
+    Attributes:
+        listen: Where it listens: ``unix:PATH`` or ``HOST:PORT``.
+        insecure: Allow addresses beyond this machine although there is no TLS.
+        log_level: Lowest level that is logged; debug logs every call.
+        grace_seconds: How long calls in flight may finish after a stop is asked.
+        slow_call_seconds: From this duration on a call is logged as slow.
+        metrics_listen: ``HOST:PORT`` of a Prometheus endpoint; None for none.
+        inflight_calls: Calls served at once; more are OVERLOADED.
+        inflight_bytes: Request bytes of the calls served at once; more are OVERLOADED.
+        limits: The size limits of the contract.
+    """
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="forbid", env_nested_delimiter="__", allow_inf_nan=False
+    )
+
+    listen: str
+    insecure: bool = False
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    grace_seconds: Annotated[float, Ge(0)] = 10.0
+    slow_call_seconds: Annotated[float, Gt(0)] = 1.0
+    metrics_listen: str | None = None
+    inflight_calls: Annotated[int, Ge(1)] = 1024
+    inflight_bytes: Annotated[int, Ge(1)] = 256 * _MIB
+    limits: Limits = DEFAULT_LIMITS
+
+    @field_validator("listen")
+    @classmethod
+    def _listen_is_an_address(cls, value: str) -> str:
+        parse_address(value)
+        return value
+
+    @field_validator("metrics_listen")
+    @classmethod
+    def _metrics_listen_is_tcp(cls, value: str | None) -> str | None:
+        if value is not None and not isinstance(parse_address(value), TcpAddress):
+            raise ValueError("must be HOST:PORT")
+        return value
+
+    @field_validator("limits")
+    @classmethod
+    def _limits_fit_together(cls, value: Limits) -> Limits:
+        for name, bound in asdict(value).items():
+            if bound < 1:
+                raise ValueError(f"{name} must be 1 or more")
+        if value.message_bytes > value.request_bytes:
+            raise ValueError("message_bytes must not be over request_bytes")
+        if value.page_bytes > value.reply_bytes:
+            raise ValueError("page_bytes must not be over reply_bytes")
+        return value
+
+    @model_validator(mode="after")
+    def _stays_on_this_machine(self) -> Self:
+        check_reach(parse_address(self.listen), insecure=self.insecure, option="--listen")
+        if self.metrics_listen is not None:
+            check_reach(parse_address(self.metrics_listen), insecure=self.insecure, option="--metrics-listen")
+        return self
+
+    @property
+    def transport_bytes(self) -> int:
+        """The transport's own limit on a request, in bytes.
+
+        Far above ``request_bytes``, so that a caller who missed the limit gets
+        SIZE_LIMIT_EXCEEDED with its figures and not a bare transport error.
+        """
+        return max(_TRANSPORT_BYTES, 2 * self.limits.request_bytes)

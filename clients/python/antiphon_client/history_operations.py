@@ -1,0 +1,266 @@
+"""The writing calls of the history service, and all of its calls together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from antiphon.history.v1 import history_service_pb2 as pb
+from antiphon.message.v1 import message_pb2
+from antiphon_client.history_reads import HistoryReads
+from antiphon_client.ids import new_request_id
+from antiphon_client.json_text import dump_json_text
+from antiphon_client.messages import System, to_proto
+from antiphon_client.records import BranchRecord, Written, written
+from antiphon_client.rpc import Steps, UnaryCall, perform
+from antiphon_client.wire_values import AnyMessage, Id, id_text, id_texts, object_text, wire_message
+
+
+class HistoryOperations(HistoryReads):
+    """Every RPC of ``HistoryService`` as an operation; the contract stands in its proto.
+
+    Writes take ``expected_revision`` (the write is refused with
+    RevisionConflictError unless the branch is at it) and ``request_id`` (a new
+    one is made when none is given; retries of the channel keep it).
+    """
+
+    def create_branch(
+        self,
+        *,
+        branch_id: Id | None = None,
+        external_key: str | None = None,
+        parent_branch_id: Id | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+    ) -> Steps[BranchRecord]:
+        """Make an empty branch.
+
+        Raises:
+            BranchExistsError: The id or the external key is taken.
+            BranchDeletedError: The id was a deleted branch's.
+        """
+        request = pb.CreateBranchRequest(
+            branch_id=id_text(branch_id),
+            external_key=external_key,
+            parent_branch_id=id_text(parent_branch_id),
+            metadata_json=object_text(metadata),
+            request_id=request_id or new_request_id(),
+        )
+
+        def decode(response: pb.CreateBranchResponse) -> BranchRecord:
+            return BranchRecord.from_proto(response.branch, replayed=response.replayed)
+
+        return perform(UnaryCall("CreateBranch", request, decode))
+
+    def update_branch(
+        self,
+        branch_id: Id,
+        metadata: Mapping[str, Any],
+        *,
+        expected_revision: int | None = None,
+        request_id: str | None = None,
+    ) -> Steps[Written]:
+        """Replace a branch's metadata.
+
+        Raises:
+            ReservedKeyError: The metadata holds ``current_progression``.
+        """
+        request = pb.UpdateBranchRequest(
+            branch_id=str(branch_id),
+            metadata_json=object_text(metadata),
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("UpdateBranch", request, written))
+
+    def delete_branch(
+        self, branch_id: Id, *, expected_revision: int | None = None, request_id: str | None = None
+    ) -> Steps[Written]:
+        """Delete a branch for good; its external key is free again."""
+        request = pb.DeleteBranchRequest(
+            branch_id=str(branch_id),
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("DeleteBranch", request, written))
+
+    def add_messages(
+        self,
+        branch_id: Id,
+        messages: Iterable[AnyMessage],
+        *,
+        allow_unresolved: bool = False,
+        expected_revision: int | None = None,
+        request_id: str | None = None,
+    ) -> Steps[Written]:
+        """Add or replace 1 to 1,000 messages in order, all or none.
+
+        Raises:
+            ContentKindFixedError: A replacement is of another kind.
+            ActionRequestUnknownError: A response names a request that is not in
+                the branch, and ``allow_unresolved`` is not set.
+            ActionAlreadyAnsweredError: The request has a final response.
+        """
+        request = pb.AddMessagesRequest(
+            branch_id=str(branch_id),
+            messages=[wire_message(message) for message in messages],
+            allow_unresolved=allow_unresolved,
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("AddMessages", request, written))
+
+    def respond_to_action(
+        self,
+        branch_id: Id,
+        action_request_id: Id,
+        *,
+        output: Any = None,
+        error: str | None = None,
+        interim: bool = False,
+        message_id: Id | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        expected_revision: int | None = None,
+        request_id: str | None = None,
+    ) -> Steps[Written]:
+        """Append the response to an action request and link the two.
+
+        It is a success unless ``error`` is given; falsy outputs are outputs.
+
+        Raises:
+            ValueError: Both an output and an error are given.
+            ActionRequestUnknownError: There is no such action request.
+            ActionAlreadyAnsweredError: It has a final response.
+        """
+        if error is not None and output is not None:
+            raise ValueError("An action response has an output or an error, not both.")
+        state = (
+            message_pb2.ACTION_RESPONSE_STATE_INTERIM if interim else message_pb2.ACTION_RESPONSE_STATE_FINAL
+        )
+        request = pb.RespondToActionRequest(
+            branch_id=str(branch_id),
+            action_request_id=str(action_request_id),
+            message_id=id_text(message_id),
+            state=state,
+            metadata_json=object_text(metadata),
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        if error is not None:
+            request.error = error
+        elif output is not None:
+            request.output_json = dump_json_text(output)
+        return perform(UnaryCall("RespondToAction", request, written))
+
+    def set_system(
+        self,
+        branch_id: Id,
+        system: System,
+        *,
+        expected_revision: int | None = None,
+        request_id: str | None = None,
+    ) -> Steps[Written]:
+        """Make ``system`` the branch's one system record, at index 0.
+
+        Its id, content and metadata are sent. Raises ContentKindFixedError when
+        the id is another message's.
+        """
+        wire = to_proto(system)
+        request = pb.SetSystemRequest(
+            branch_id=str(branch_id),
+            message_id=wire.id or None,
+            system=wire.system,
+            metadata_json=wire.metadata_json,
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("SetSystem", request, written))
+
+    def remove_messages(
+        self,
+        branch_id: Id,
+        message_ids: Iterable[Id],
+        *,
+        expected_revision: int | None = None,
+        request_id: str | None = None,
+    ) -> Steps[Written]:
+        """Remove messages, all or none, and clear the action links to them.
+
+        Raises:
+            MessageNotFoundError: Some are not in the branch; all of them are listed.
+            SystemRecordFixedError: One is the system record.
+        """
+        request = pb.RemoveMessagesRequest(
+            branch_id=str(branch_id),
+            message_ids=id_texts(message_ids),
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("RemoveMessages", request, written))
+
+    def move_message(
+        self,
+        branch_id: Id,
+        message_id: Id,
+        index: int,
+        *,
+        expected_revision: int | None = None,
+        request_id: str | None = None,
+    ) -> Steps[Written]:
+        """Move one message to another index of the full order; a view is not reordered.
+
+        Raises:
+            MessageNotFoundError: It is not in the branch.
+            SystemRecordFixedError: It, or what stands at the index, is the system record.
+        """
+        request = pb.MoveMessageRequest(
+            branch_id=str(branch_id),
+            message_id=str(message_id),
+            index=index,
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("MoveMessage", request, written))
+
+    def clear_messages(
+        self, branch_id: Id, *, expected_revision: int | None = None, request_id: str | None = None
+    ) -> Steps[Written]:
+        """Remove every message but the system record."""
+        request = pb.ClearMessagesRequest(
+            branch_id=str(branch_id),
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("ClearMessages", request, written))
+
+    def select_view(
+        self,
+        branch_id: Id,
+        message_ids: Iterable[Id],
+        *,
+        expected_revision: int | None = None,
+        request_id: str | None = None,
+    ) -> Steps[Written]:
+        """Select an ordered subset as the branch's view; nothing is deleted, empty is a view.
+
+        Raises:
+            ProgressionInvalidError: Some ids are unknown or repeated; all of them are listed.
+        """
+        request = pb.SelectViewRequest(
+            branch_id=str(branch_id),
+            message_ids=id_texts(message_ids),
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("SelectView", request, written))
+
+    def clear_view(
+        self, branch_id: Id, *, expected_revision: int | None = None, request_id: str | None = None
+    ) -> Steps[Written]:
+        """Return to the full order."""
+        request = pb.ClearViewRequest(
+            branch_id=str(branch_id),
+            expected_revision=expected_revision,
+            request_id=request_id or new_request_id(),
+        )
+        return perform(UnaryCall("ClearView", request, written))

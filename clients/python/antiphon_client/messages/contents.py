@@ -1,0 +1,365 @@
+"""The contents of conversational records: only what lasts (ADR-0006 D2, ADR-0007 D1).
+
+Each content is a slots dataclass whose mutable defaults are made per instance.
+Construction normalizes what callers may give loosely; ``to_dict`` and
+``from_dict`` are inverse. One-call data (tool schemas, response format,
+structure) is no field of any content: ``from_dict`` accepts those keys from
+older records and ignores them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+from antiphon_client.json_text import parse_json_text
+from antiphon_client.messages.arguments import function_name, parse_arguments
+from antiphon_client.messages.blocks import IMAGE_DETAILS, Block, ImageDetail, blocks_to_list, coerce_blocks
+from antiphon_client.messages.json_equality import same_json
+from antiphon_client.messages.rendering import (
+    DEFAULT_SYSTEM_MESSAGE,
+    render_action_request,
+    render_action_response,
+    render_instruction,
+    render_system,
+    summarize_action_response,
+)
+from antiphon_client.messages.validation import check_image
+
+ResponseState: TypeAlias = Literal["final", "interim"]
+"""Whether an action response is the outcome or news on the way."""
+
+RESPONSE_STATES: tuple[ResponseState, ...] = ("final", "interim")
+
+_ONE_CALL_KEYS = frozenset(("tool_schemas", "response_format", "structure"))
+
+
+class MessageContent:
+    """Base of every typed content."""
+
+    __slots__ = ()
+
+    _aliases: ClassVar[Mapping[str, str]] = {}
+    _always_written: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def rendered(self) -> str | list[dict[str, Any]]:
+        """The content as a model sees it: text, or parts where there are images."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that carry something, as plain data that shares nothing with this content."""
+        result: dict[str, Any] = {}
+        for spec in self._fields():
+            value = getattr(self, spec.name)
+            empty = not value if spec.default_factory is list else value is None
+            if empty and spec.name not in self._always_written:
+                continue
+            result[spec.name] = blocks_to_list(value) if spec.name == "blocks" else copy.deepcopy(value)
+        return result
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Build a content from its dictionary form or from a caller's fields.
+
+        Raises:
+            ValueError: A key is no field of this content, a field and its
+                alias are both given, or a value breaks its field's rule.
+            TypeError: A value has the wrong type, or ``structure`` is a type.
+        """
+        if isinstance(data.get("structure"), type):
+            raise TypeError("structure must be a string; a type cannot be stored")
+        given: dict[str, Any] = {}
+        names = {spec.name for spec in cls._fields()}
+        for key, value in data.items():
+            name = cls._aliases.get(key, key)
+            if name in names:
+                if name in given:
+                    raise ValueError(f"{name!r} is given twice")
+                given[name] = value
+            elif key not in _ONE_CALL_KEYS:
+                raise ValueError(f"{cls.__name__} has no field {key!r}")
+        return cls(**given)
+
+    def updated(self, changes: Mapping[str, Any]) -> Self:
+        """Return a new content with some fields replaced; this one is not touched."""
+        merged = self.to_dict()
+        for key, value in changes.items():
+            merged[self._aliases.get(key, key)] = value
+        return self.from_dict(merged)
+
+    @classmethod
+    def _fields(cls) -> list[Field[Any]]:
+        return [spec for spec in fields(cls) if not spec.name.startswith("_")]  # type: ignore[arg-type]
+
+
+@dataclass(slots=True)
+class SystemContent(MessageContent):
+    """System policy.
+
+    Attributes:
+        system_message: The policy. None means the default text; an empty text stays empty.
+        system_datetime: A time shown before it. True means now, UTC, at minute
+            precision; False and None mean none.
+    """
+
+    _always_written: ClassVar[frozenset[str]] = frozenset(("system_message",))
+
+    system_message: str = DEFAULT_SYSTEM_MESSAGE
+    system_datetime: str | None = None
+
+    def __post_init__(self) -> None:
+        given: Any = self.system_message
+        self.system_message = DEFAULT_SYSTEM_MESSAGE if given is None else _text("system_message", given)
+        self.system_datetime = _datetime_text(self.system_datetime)
+
+    @property
+    def rendered(self) -> str:
+        """The optional time and the text, as one text."""
+        return render_system(self.system_message, self.system_datetime)
+
+
+@dataclass(slots=True)
+class InstructionContent(MessageContent):
+    """A user's turn.
+
+    Attributes:
+        instruction: What is asked.
+        guidance: How to go about it: text, or any JSON value.
+        prompt_context: Context items, each any JSON value. A scalar or an
+            object becomes a list of one.
+        plain_content: When not empty, replaces the structured rendering.
+        images: http(s) URLs, image data URLs, or raw base64 taken as JPEG.
+        image_detail: low, high or auto; None means auto.
+        blocks: Ordered or cache-marked parts.
+    """
+
+    _aliases: ClassVar[Mapping[str, str]] = {"context": "prompt_context"}
+
+    instruction: str | None = None
+    guidance: Any = None
+    prompt_context: list[Any] = field(default_factory=list)
+    plain_content: str | None = None
+    images: list[str] = field(default_factory=list)
+    image_detail: ImageDetail | None = None
+    blocks: list[Block] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        _optional_text("instruction", self.instruction)
+        _optional_text("plain_content", self.plain_content)
+        self.prompt_context = context_list(self.prompt_context)
+        self.images = _images(self.images)
+        if self.image_detail is not None and self.image_detail not in IMAGE_DETAILS:
+            raise ValueError("image_detail must be low, high or auto")
+        self.blocks = coerce_blocks(self.blocks)
+
+    @property
+    def rendered(self) -> str | list[dict[str, Any]]:
+        """The sections Guidance, Instruction and Context, or the plain content; parts with images."""
+        return render_instruction(
+            guidance=self.guidance,
+            instruction=self.instruction,
+            context=self.prompt_context,
+            plain_content=self.plain_content,
+            images=self.images,
+            image_detail=self.image_detail or "auto",
+        )
+
+
+@dataclass(slots=True)
+class AssistantResponseContent(MessageContent):
+    """A model's turn: its display text and, verbatim, its parts."""
+
+    _always_written: ClassVar[frozenset[str]] = frozenset(("assistant_response",))
+
+    assistant_response: str = ""
+    blocks: list[Block] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        given: Any = self.assistant_response
+        self.assistant_response = "" if given is None else _text("assistant_response", given)
+        self.blocks = coerce_blocks(self.blocks)
+
+    @property
+    def rendered(self) -> str:
+        """The display text."""
+        return self.assistant_response
+
+
+@dataclass(slots=True)
+class ActionRequestContent(MessageContent):
+    """A call of an action.
+
+    Attributes:
+        function: Name of the action; a callable or an object with ``function`` becomes one.
+        arguments: The arguments; text is parsed and, if malformed, repaired.
+        action_response_id: The final response, set by the history service.
+        arguments_text: The text the arguments were given as, when it was not
+            the JSON text of an object.
+        provider_call_id: The id that the model provider gave the call.
+        thought_signature: The provider's signature over the thought behind it.
+    """
+
+    _always_written: ClassVar[frozenset[str]] = frozenset(("function", "arguments"))
+
+    function: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    action_response_id: str | None = None
+    arguments_text: str | None = None
+    provider_call_id: str | None = None
+    thought_signature: str | None = None
+    _object_text: str | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.function = function_name(self.function)
+        parsed = parse_arguments(self.arguments)
+        self.arguments = parsed.value
+        # The text is kept for the wire, where number spelling and key order count.
+        self._object_text = parsed.object_text
+        if self.arguments_text is None:
+            self.arguments_text = parsed.other_text
+        self.action_response_id = _optional_id(self.action_response_id)
+        _optional_text("arguments_text", self.arguments_text)
+        _optional_text("provider_call_id", self.provider_call_id)
+        _optional_text("thought_signature", self.thought_signature)
+
+    def updated(self, changes: Mapping[str, Any]) -> Self:
+        """Return a new content; new arguments do not keep the text of the former ones."""
+        renewed = "arguments" in changes
+        if renewed and "arguments_text" not in changes:
+            changes = {**changes, "arguments_text": None}
+        # A slots dataclass is a second class, so the bare super() would not find it.
+        content = super(ActionRequestContent, self).updated(changes)
+        if not renewed:
+            content._object_text = self._object_text
+        return content
+
+    @property
+    def object_text(self) -> str | None:
+        """The JSON text the arguments were given as, while they still have its value."""
+        text = self._object_text
+        if text is None or not same_json(parse_json_text(text), self.arguments):
+            return None
+        return text
+
+    @property
+    def rendered(self) -> str:
+        """Function and arguments as minimal YAML."""
+        return render_action_request(self.function, self.arguments)
+
+
+@dataclass(slots=True)
+class ActionResponseContent(MessageContent):
+    """The outcome of a call: a success exactly when ``error`` is None.
+
+    Attributes:
+        function: Name of the action.
+        arguments: The arguments of the call.
+        output: The output, any JSON value; falsy values are outputs like any other.
+        action_request_id: The request this answers; None is uncorrelated.
+        error: Why the call failed.
+        provider_call_id: The id that the model provider gave the call.
+        state: final, or interim for news on the way.
+        blocks: Rich output beside ``output``.
+    """
+
+    _aliases: ClassVar[Mapping[str, str]] = {"request_id": "action_request_id", "result": "output"}
+    _always_written: ClassVar[frozenset[str]] = frozenset(("function", "arguments", "output"))
+
+    function: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    output: Any = None
+    action_request_id: str | None = None
+    error: str | None = None
+    provider_call_id: str | None = None
+    state: ResponseState = "final"
+    blocks: list[Block] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.function = function_name(self.function)
+        self.arguments = parse_arguments(self.arguments).value
+        self.action_request_id = _optional_id(self.action_request_id)
+        _optional_text("error", self.error)
+        _optional_text("provider_call_id", self.provider_call_id)
+        if self.state not in RESPONSE_STATES:
+            raise ValueError("state must be final or interim")
+        self.blocks = coerce_blocks(self.blocks)
+
+    @property
+    def success(self) -> bool:
+        """Whether the call succeeded."""
+        return self.error is None
+
+    @property
+    def request_id(self) -> str | None:
+        """The request this answers, under its compatibility name."""
+        return self.action_request_id
+
+    @property
+    def result(self) -> Any:
+        """The output, under its compatibility name."""
+        return self.output
+
+    @property
+    def summary(self) -> str:
+        """The outcome in a word or a line: "ok" for a successful null, "error: ..." for a failure."""
+        return summarize_action_response(self.output, self.error)
+
+    @property
+    def rendered(self) -> str:
+        """Function, arguments and output as minimal YAML."""
+        return render_action_response(self.function, self.arguments, self.output)
+
+
+@dataclass(slots=True)
+class GenericContent(MessageContent):
+    """Routed traffic: any JSON value. ``Message.content`` is the value itself."""
+
+    value: Any = None
+
+
+def context_list(value: Any) -> list[Any]:
+    """Return context items as a new list: None is none, anything but a list is one item."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _images(value: Any) -> list[str]:
+    images = context_list(value)
+    for index, image in enumerate(images):
+        reason = check_image(_text(f"images[{index}]", image))
+        if reason is not None:
+            raise ValueError(f"images[{index}]: {reason}")
+    return images
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be text, not {type(value).__name__}")
+    return value
+
+
+def _optional_text(name: str, value: Any) -> None:
+    if value is not None:
+        _text(name, value)
+
+
+def _optional_id(value: Any) -> str | None:
+    """Return an id as text; a message is taken for its id."""
+    if value is None:
+        return None
+    return str(getattr(value, "id", value))
+
+
+def _datetime_text(value: Any) -> str | None:
+    if value is None or value is False:
+        return None
+    if value is True:
+        value = datetime.now(UTC)
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="minutes")
+    return _text("system_datetime", value)

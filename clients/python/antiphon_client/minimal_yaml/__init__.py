@@ -1,0 +1,37 @@
+"""Minimal YAML: the text form of structured values in a prompt.
+
+Block style, keys in insertion order, unlimited width, no aliases, ``|`` for
+text with a newline, and everything empty left out: None, blank text and empty
+containers, recursively (0 and False stay). Source: ADR-0007 and the compiler's
+design, §Minimal YAML.
+
+PyYAML with these settings is the reference, `emit_pyyaml`. `emit` gives the
+same bytes some 20 to 60 times faster and hands what it does not cover to the
+reference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antiphon_client.minimal_yaml.fast import NotCoveredError, emit_fast
+from antiphon_client.minimal_yaml.reference import emit_pyyaml, prune
+
+__all__ = ["emit", "emit_pyyaml", "prune"]
+
+
+def emit(value: Any) -> str:
+    """Return the minimal YAML of a value of JSON types, ending in a line break.
+
+    A mapping or sequence with nothing left gives ``{}`` or ``[]``.
+
+    Raises:
+        yaml.YAMLError: The value holds a type that JSON does not have.
+
+    Cost: some 2 µs for a short instruction, then about 1 ns a character of
+    plain text and 0.5 µs for each key or item.
+    """
+    try:
+        return emit_fast(value)
+    except NotCoveredError:
+        return emit_pyyaml(value)

@@ -1,0 +1,137 @@
+"""The fast emitter: one walk that prunes and writes at once.
+
+It writes the block structure that PyYAML's emitter gives with an indent of
+two: a sequence under a key stays at the key's indent, a collection inside an
+item or after ``? key`` begins on the same line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from antiphon_client.minimal_yaml.scalars import (
+    BREAKS,
+    SIMPLE_KEY_LENGTH,
+    write_complex_key,
+    write_float,
+    write_simple_key,
+    write_text,
+)
+
+_INDENT = "  "
+
+
+class NotCoveredError(Exception):
+    """The value is not made of exact JSON types; the reference must write it."""
+
+
+def emit_fast(value: Any) -> str:
+    """Return the minimal YAML of a mapping or sequence.
+
+    Raises:
+        NotCoveredError: The value, or something in it, is of another type
+            than dict with text keys, list, tuple, str, int, float, bool and
+            None, or the value itself is a scalar.
+    """
+    out: list[str] = []
+    if type(value) is dict:
+        if not _write_mapping(value, "", "", out):
+            return "{}\n"
+    elif type(value) in (list, tuple):
+        if not _write_sequence(value, "", "", out):
+            return "[]\n"
+    else:
+        raise NotCoveredError
+    # A final text that keeps its trailing breaks leaves the document open.
+    last = out[-1]
+    if last[-1] in BREAKS and last[-2] in BREAKS:
+        out.append("...\n")
+    return "".join(out)
+
+
+def _write_mapping(value: Mapping[str, Any], lead: str, pad: str, out: list[str]) -> bool:
+    """Write the entries that are not empty; return whether there were any.
+
+    Args:
+        value: The mapping.
+        lead: What comes before the first entry written.
+        pad: What comes before the others: the mapping's indent.
+        out: Where the pieces go.
+    """
+    inner = pad + _INDENT
+    start = lead
+    written = False
+    for key, item in value.items():
+        if type(key) is not str:
+            raise NotCoveredError
+        kind = type(item)
+        if kind is str:
+            if not item or item.isspace():
+                continue
+            text = write_text(item, inner)
+        elif kind is dict or kind is list or kind is tuple:
+            if not _write_entry(key, item, start, pad, out):
+                continue
+            start, written = pad, True
+            continue
+        elif item is None:
+            continue
+        else:
+            text = _write_number(item)
+        simple = write_simple_key(key) if len(key) < SIMPLE_KEY_LENGTH else None
+        if simple is None:
+            out.append(f"{start}? {write_complex_key(key, inner)}{pad}: {text}")
+        else:
+            out.append(f"{start}{simple}: {text}")
+        start, written = pad, True
+    return written
+
+
+def _write_entry(key: str, item: Any, start: str, pad: str, out: list[str]) -> bool:
+    """Write a key and its collection, or nothing if the collection is empty."""
+    write = _write_mapping if type(item) is dict else _write_sequence
+    inner = pad + _INDENT
+    simple = write_simple_key(key) if len(key) < SIMPLE_KEY_LENGTH else None
+    if simple is None:
+        return write(item, f"{start}? {write_complex_key(key, inner)}{pad}: ", inner, out)
+    indent = inner if write is _write_mapping else pad
+    # The key goes with the collection's first entry, so nothing is to be taken
+    # back when the collection turns out to have none.
+    return write(item, f"{start}{simple}:\n{indent}", indent, out)
+
+
+def _write_sequence(value: Sequence[Any], lead: str, pad: str, out: list[str]) -> bool:
+    """Write the items that are not empty; return whether there were any."""
+    inner = pad + _INDENT
+    start = lead
+    written = False
+    for item in value:
+        kind = type(item)
+        if kind is str:
+            if not item or item.isspace():
+                continue
+            out.append(f"{start}- {write_text(item, inner)}")
+        elif kind is dict:
+            if not _write_mapping(item, f"{start}- ", inner, out):
+                continue
+        elif kind is list or kind is tuple:
+            if not _write_sequence(item, f"{start}- ", inner, out):
+                continue
+        elif item is None:
+            continue
+        else:
+            out.append(f"{start}- {_write_number(item)}")
+        start, written = pad, True
+    return written
+
+
+def _write_number(value: Any) -> str:
+    kind = type(value)
+    if kind is bool:
+        return "true\n" if value else "false\n"
+    if kind is int:
+        return f"{value}\n"
+    if kind is float:
+        return f"{write_float(value)}\n"
+    raise NotCoveredError

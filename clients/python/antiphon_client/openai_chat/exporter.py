@@ -1,0 +1,132 @@
+"""Export of a branch as an OpenAI chat conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from antiphon.message.v1 import message_pb2 as pb
+from antiphon_client.errors import UnsupportedContentError
+from antiphon_client.messages import Message, to_proto
+from antiphon_client.messages.validation import kind_of
+from antiphon_client.openai_chat.marks import ORPHAN, POSITION, read_marks
+from antiphon_client.openai_chat.render import (
+    assistant_message,
+    call_id_of,
+    made_call_id,
+    system_message,
+    tool_message,
+    unrecorded_tool_call,
+    user_message,
+)
+
+
+def export_messages(
+    system: Message | pb.Message | None, messages: Iterable[Message | pb.Message]
+) -> list[dict[str, Any]]:
+    """Return a branch's records as an OpenAI chat ``messages`` array.
+
+    An imported conversation comes back JSON-equal, also after the history
+    service has stored it. Records written otherwise are mapped like this:
+
+    ==================  =========================================================
+    record              message
+    ==================  =========================================================
+    system              first message, role system
+    instruction         role user: its text; its blocks as parts; else, with
+                        guidance, context or images, its structured rendering
+    assistant response  role assistant; the action requests right after it are
+                        its ``tool_calls``
+    action request      without a turn before it: an assistant message with
+                        content null; no provider id: ``call_`` and its own id
+    action response     role tool, under the id of its call; a failure is the
+                        text "error: ..."; where its call is not among the
+                        records, an assistant message with the call precedes it
+    ==================  =========================================================
+
+    Generic records, interim responses and records with status EXCLUDED are no
+    part of the conversation. Order is the records' order: a call that was never
+    answered stays unanswered.
+
+    Args:
+        system: The branch's system record; None takes the first one among ``messages``.
+        messages: Typed messages or wire records, in order.
+
+    Raises:
+        UnsupportedContentError: A record is of a kind this code does not know.
+    """
+    records = [record for record in map(_as_proto, messages) if record.status != pb.MESSAGE_STATUS_EXCLUDED]
+    if system is not None:
+        head: pb.Message | None = _as_proto(system)
+    else:
+        head = next((record for record in records if kind_of(record) == "system"), None)
+    exported = _Walk(records).run()
+    if head is not None:
+        position = read_marks(head).get(POSITION)
+        exported.insert(position if isinstance(position, int) else 0, system_message(head))
+    return exported
+
+
+def _as_proto(message: Message | pb.Message) -> pb.Message:
+    return message if isinstance(message, pb.Message) else to_proto(message)
+
+
+class _Walk:
+    """One pass over the records."""
+
+    def __init__(self, records: list[pb.Message]) -> None:
+        self._records = [record for record in records if kind_of(record) not in ("system", "generic")]
+        self._requests = {
+            record.id: record for record in self._records if kind_of(record) == "action_request"
+        }
+        self._exported: list[dict[str, Any]] = []
+        self._shown_calls: set[str] = set()
+
+    def run(self) -> list[dict[str, Any]]:
+        index = 0
+        while index < len(self._records):
+            record = self._records[index]
+            kind = kind_of(record)
+            index += 1
+            if kind == "instruction":
+                self._exported.append(user_message(record))
+            elif kind == "assistant_response":
+                index = self._turn(record, index)
+            elif kind == "action_request":
+                index = self._turn(None, index - 1)
+            elif kind == "action_response":
+                self._result(record)
+            else:
+                raise UnsupportedContentError(f"message {record.id} is of a kind this client does not know")
+        return self._exported
+
+    def _turn(self, record: pb.Message | None, start: int) -> int:
+        """Export a turn with the calls that begin at ``start``; return where they end."""
+        end = start
+        while end < len(self._records) and kind_of(self._records[end]) == "action_request":
+            end += 1
+        calls = self._records[start:end]
+        self._shown_calls.update(map(call_id_of, calls))
+        self._exported.append(assistant_message(record, calls))
+        return end
+
+    def _result(self, record: pb.Message) -> None:
+        response = record.action_response
+        if response.state == pb.ACTION_RESPONSE_STATE_INTERIM:
+            return
+        call_id = self._call_id(record)
+        if call_id not in self._shown_calls and not read_marks(record).get(ORPHAN):
+            self._shown_calls.add(call_id)
+            message = assistant_message(None, ())
+            message["tool_calls"] = [unrecorded_tool_call(record, call_id)]
+            self._exported.append(message)
+        self._exported.append(tool_message(record, call_id))
+
+    def _call_id(self, record: pb.Message) -> str:
+        response = record.action_response
+        if response.HasField("provider_call_id"):
+            return response.provider_call_id
+        request = self._requests.get(response.action_request_id)
+        if request is not None:
+            return call_id_of(request)
+        return made_call_id(response.action_request_id or record.id)

@@ -1,0 +1,304 @@
+"""What the blocking and the asyncio clients have in common.
+
+An operation is written once, as a generator: it yields the calls it needs and
+is sent their answers, and it does no input or output of its own. A blocking
+transport and an asyncio transport run such generators; :class:`SyncMethod` and
+:class:`AsyncMethod` make client methods of them, with the operation's own
+signature and documentation. So the requests, the decoding and the order of
+calls stand in one place.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+
+import grpc
+import grpc.aio
+
+from antiphon_client.errors import AntiphonError
+from antiphon_client.status import error_from_rpc
+from antiphon_client.transport_errors import transport_error
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+ResultT = TypeVar("ResultT", covariant=True)
+ItemT = TypeVar("ItemT", covariant=True)
+OwnCoreT = TypeVar("OwnCoreT", covariant=True)
+CoreT = TypeVar("CoreT")
+Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
+
+DEFAULT_TIMEOUT = 60.0
+"""Seconds a call may take, its retries included, when a client names no timeout."""
+
+
+class FrameCollector(Protocol[ResultT]):
+    """Turns the frames of one stream into a result."""
+
+    def feed(self, frame: Any) -> bool:
+        """Take the next frame; True when no further frame is wanted."""
+        ...
+
+    def result(self) -> ResultT:
+        """Return what the frames amount to; called once, after the last frame."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryCall(Generic[R]):
+    """One request and how to read its response."""
+
+    method: str
+    request: Any
+    decode: Callable[[Any], R]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamCall(Generic[R]):
+    """One request that is answered by a stream, and how to read the stream.
+
+    A transport may have to start the stream again before its first frame, so
+    that ``collector`` makes a new collector each time.
+    """
+
+    method: str
+    request: Any
+    collector: Callable[[], FrameCollector[R]]
+
+
+Call: TypeAlias = UnaryCall[T] | StreamCall[T]
+Steps: TypeAlias = Generator[UnaryCall[Any] | StreamCall[Any], Any, T]
+
+
+def perform(call: Call[T]) -> Steps[T]:
+    """Make one call inside an operation, by ``yield from``, and return its answer."""
+    answer: T = yield call
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """What every call of a client carries.
+
+    Attributes:
+        timeout: Seconds one call may take, its retries included; None for no end.
+        metadata: gRPC metadata sent with every call.
+    """
+
+    timeout: float | None = DEFAULT_TIMEOUT
+    metadata: Metadata = field(default=())
+
+
+class SyncTransport:
+    """Runs operations on a blocking channel. Safe to use from several threads."""
+
+    def __init__(self, stub: Any, target: str, options: CallOptions) -> None:
+        self._stub = stub
+        self._target = target
+        self._options = options
+
+    def run(self, steps: Steps[T]) -> T:
+        """Run an operation to its end.
+
+        Raises:
+            AntiphonError: The class of the reason that a service gave, or a TransportError.
+        """
+        try:
+            call = next(steps)
+            while True:
+                try:
+                    answer = self._answer(call)
+                except AntiphonError as error:
+                    call = steps.throw(error)
+                else:
+                    call = steps.send(answer)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def _answer(self, call: UnaryCall[Any] | StreamCall[Any]) -> Any:
+        start = getattr(self._stub, call.method)
+        options = self._options
+        try:
+            reply = start(call.request, timeout=options.timeout, metadata=options.metadata)
+            if isinstance(call, UnaryCall):
+                return call.decode(reply)
+            collector = call.collector()
+            try:
+                for frame in reply:
+                    if collector.feed(frame):
+                        break
+            finally:
+                reply.cancel()
+            return collector.result()
+        except grpc.RpcError as error:
+            raise _rebuilt(error, self._target) from None
+
+
+class AsyncTransport:
+    """Runs operations on an asyncio channel, within its event loop."""
+
+    def __init__(self, stub: Any, target: str, options: CallOptions) -> None:
+        self._stub = stub
+        self._target = target
+        self._options = options
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Run an operation to its end; raises as :meth:`SyncTransport.run` does."""
+        try:
+            call = next(steps)
+            while True:
+                try:
+                    answer = await self._answer(call)
+                except AntiphonError as error:
+                    call = steps.throw(error)
+                else:
+                    call = steps.send(answer)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    async def _answer(self, call: UnaryCall[Any] | StreamCall[Any]) -> Any:
+        start = getattr(self._stub, call.method)
+        options = self._options
+        try:
+            reply = start(call.request, timeout=options.timeout, metadata=options.metadata)
+            if isinstance(call, UnaryCall):
+                return call.decode(await reply)
+            collector = call.collector()
+            try:
+                async for frame in reply:
+                    if collector.feed(frame):
+                        break
+            finally:
+                reply.cancel()
+            return collector.result()
+        except grpc.RpcError as error:
+            raise _rebuilt(error, self._target) from None
+
+
+def _rebuilt(error: grpc.RpcError, target: str) -> AntiphonError:
+    known = error_from_rpc(error)
+    if known is not None:
+        return known
+    code = error.code() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else grpc.StatusCode.UNKNOWN
+    details = error.details() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else str(error)
+    return transport_error(code, details or "", target)
+
+
+class SyncHost(Protocol[OwnCoreT]):
+    """Owner of :class:`SyncMethod` attributes."""
+
+    @property
+    def _core(self) -> OwnCoreT: ...
+
+    @property
+    def _transport(self) -> SyncTransport: ...
+
+
+class AsyncHost(Protocol[OwnCoreT]):
+    """Owner of :class:`AsyncMethod` attributes."""
+
+    @property
+    def _core(self) -> OwnCoreT: ...
+
+    @property
+    def _transport(self) -> AsyncTransport: ...
+
+
+class SyncMethod(Generic[CoreT, P, R]):
+    """A blocking method made of an operation of the client's core."""
+
+    def __init__(self, operation: Callable[Concatenate[CoreT, P], Steps[R]]) -> None:
+        self._operation = operation
+        self.__doc__ = operation.__doc__
+        self.__name__ = operation.__name__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> SyncMethod[CoreT, P, R]: ...
+
+    @overload
+    def __get__(self, instance: SyncHost[CoreT], owner: type) -> Callable[P, R]: ...
+
+    def __get__(
+        self, instance: SyncHost[CoreT] | None, owner: type
+    ) -> SyncMethod[CoreT, P, R] | Callable[P, R]:
+        """Bind the method to a client."""
+        if instance is None:
+            return self
+        operation, core, run = self._operation, instance._core, instance._transport.run
+
+        @functools.wraps(operation)
+        def method(*args: P.args, **kwargs: P.kwargs) -> R:
+            return run(operation(core, *args, **kwargs))
+
+        return method
+
+
+class AsyncMethod(Generic[CoreT, P, R]):
+    """An awaitable method made of an operation of the client's core."""
+
+    def __init__(self, operation: Callable[Concatenate[CoreT, P], Steps[R]]) -> None:
+        self._operation = operation
+        self.__doc__ = operation.__doc__
+        self.__name__ = operation.__name__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> AsyncMethod[CoreT, P, R]: ...
+
+    @overload
+    def __get__(self, instance: AsyncHost[CoreT], owner: type) -> Callable[P, Awaitable[R]]: ...
+
+    def __get__(
+        self, instance: AsyncHost[CoreT] | None, owner: type
+    ) -> AsyncMethod[CoreT, P, R] | Callable[P, Awaitable[R]]:
+        """Bind the method to a client."""
+        if instance is None:
+            return self
+        operation, core, run = self._operation, instance._core, instance._transport.run
+
+        @functools.wraps(operation)
+        async def method(*args: P.args, **kwargs: P.kwargs) -> R:
+            return await run(operation(core, *args, **kwargs))
+
+        return method
+
+
+class Page(Protocol[ItemT]):
+    """One page of a list."""
+
+    @property
+    def items(self) -> Sequence[ItemT]:
+        """The page's items, in order."""
+
+    @property
+    def next_page_token(self) -> str:
+        """The token of the next page; empty on the last."""
+
+
+def iterate(transport: SyncTransport, page_at: Callable[[str], Steps[Page[T]]]) -> Iterator[T]:
+    """Yield every item of a list, reading a page when the one before is used up."""
+    token = ""
+    while True:
+        page = transport.run(page_at(token))
+        yield from page.items
+        token = page.next_page_token
+        if not token:
+            return
+
+
+async def iterate_async(
+    transport: AsyncTransport, page_at: Callable[[str], Steps[Page[T]]]
+) -> AsyncIterator[T]:
+    """Yield every item of a list, as :func:`iterate` does."""
+    token = ""
+    while True:
+        page = await transport.run(page_at(token))
+        for item in page.items:
+            yield item
+        token = page.next_page_token
+        if not token:
+            return

@@ -1,0 +1,139 @@
+"""Putting a streamed snapshot together again, and proving that it is whole.
+
+A snapshot travels as one header, the order in parts, the messages in batches
+and one footer (``HistoryService.ReadSnapshot``). Whoever reads one feeds the
+frames to a :class:`SnapshotAssembler`; a cut, reordered or altered stream is an
+error by construction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from google.protobuf.message import DecodeError
+
+from antiphon.history.v1.branch_pb2 import Branch
+from antiphon.history.v1.history_service_pb2 import (
+    ReadSnapshotResponse,
+    SnapshotFooter,
+    SnapshotHeader,
+    SnapshotOrder,
+)
+from antiphon.message.v1.message_pb2 import Message
+from antiphon_client.errors import SnapshotTruncatedError
+
+
+@dataclass(frozen=True, slots=True)
+class AssembledSnapshot:
+    """One whole, verified snapshot.
+
+    Attributes:
+        branch: The branch at the revision read.
+        incarnation: The branch's incarnation.
+        revision: The revision read at.
+        system: The branch's system record, in the selection or not; None
+            where the branch has none.
+        message_ids: The selection's order.
+        messages: The selection's messages as encoded and stored, in that order.
+    """
+
+    branch: Branch
+    incarnation: str
+    revision: int
+    system: Message | None
+    message_ids: tuple[str, ...]
+    messages: tuple[bytes, ...]
+
+    def decode(self) -> list[Message]:
+        """Parse the messages, about 1 µs each, and check each against the order.
+
+        Raises:
+            SnapshotTruncatedError: Bytes are not a message, or not the one
+                that the order names.
+        """
+        decoded = []
+        for index, (message_id, encoded) in enumerate(zip(self.message_ids, self.messages, strict=True)):
+            try:
+                message = Message.FromString(encoded)
+            except DecodeError:
+                raise SnapshotTruncatedError(f"snapshot message {index} is not an encoded Message") from None
+            if message.id != message_id:
+                raise SnapshotTruncatedError(f"snapshot message {index} is not the one that the order names")
+            decoded.append(message)
+        return decoded
+
+
+class SnapshotAssembler:
+    """Takes the frames of one ReadSnapshot stream, in order, and yields the snapshot.
+
+    Call :meth:`feed` with every frame and :meth:`result` when the stream has
+    ended. Cost: the messages' bytes are hashed and kept, not parsed.
+    """
+
+    def __init__(self) -> None:
+        self._header: SnapshotHeader | None = None
+        self._footer: SnapshotFooter | None = None
+        self._message_ids: list[str] = []
+        self._messages: list[bytes] = []
+        self._hash = hashlib.sha256()
+
+    def feed(self, frame: ReadSnapshotResponse) -> bool:
+        """Take the next frame.
+
+        Returns:
+            False: whatever follows is wanted too, if only to be refused.
+
+        Raises:
+            SnapshotTruncatedError: The frame has no place here.
+        """
+        kind = frame.WhichOneof("frame")
+        if self._footer is not None:
+            raise SnapshotTruncatedError("the snapshot goes on after its footer")
+        if (kind == "header") != (self._header is None):
+            raise SnapshotTruncatedError("a snapshot begins with its one header")
+        if kind == "header":
+            self._header = frame.header
+        elif kind == "order":
+            self._add_order(frame.order)
+        elif kind == "batch":
+            messages = frame.batch.messages
+            self._hash.update(b"".join(messages))
+            self._messages.extend(messages)
+        elif kind == "footer":
+            self._footer = frame.footer
+        else:
+            raise SnapshotTruncatedError("the snapshot has a frame of an unknown kind")
+        return False
+
+    def _add_order(self, order: SnapshotOrder) -> None:
+        if self._messages:
+            raise SnapshotTruncatedError("the snapshot's order goes on after its messages began")
+        self._message_ids.extend(order.message_ids)
+
+    def result(self) -> AssembledSnapshot:
+        """Return the snapshot; the stream has ended.
+
+        Raises:
+            SnapshotTruncatedError: A part is missing, a count differs, or the
+                messages are not the bytes that the footer's hash was made of.
+        """
+        header, footer = self._header, self._footer
+        if header is None or footer is None:
+            raise SnapshotTruncatedError("the snapshot ended before its footer")
+        announced = {header.message_count, footer.message_count, len(self._message_ids)}
+        if announced != {len(self._messages)}:
+            raise SnapshotTruncatedError(
+                f"{len(self._messages)} snapshot messages arrived; header, order and footer announce "
+                f"{header.message_count}, {len(self._message_ids)} and {footer.message_count}"
+            )
+        if self._hash.digest() != footer.sha256:
+            raise SnapshotTruncatedError("the snapshot's messages do not match the hash in its footer")
+        return AssembledSnapshot(
+            branch=header.branch,
+            incarnation=header.incarnation,
+            revision=header.revision,
+            system=header.system if header.HasField("system") else None,
+            message_ids=tuple(self._message_ids),
+            messages=tuple(self._messages),
+        )

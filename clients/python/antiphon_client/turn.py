@@ -1,0 +1,179 @@
+"""One turn's request and what it compiles to (ADR-0007 D1, D3, D4).
+
+The classes are frozen: their fields cannot be reassigned. What a compiled
+request holds was read from the wire and shares no container with the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from antiphon.compiler.v1 import compiled_message_pb2
+from antiphon.compiler.v1 import compiler_service_pb2 as pb
+from antiphon.message.v1 import content_block_pb2, message_pb2, progression_pb2
+from antiphon_client.json_text import dump_json_text
+from antiphon_client.messages import Instruction, MessageRole, to_proto
+from antiphon_client.messages.role import ROLE_FROM_PROTO
+from antiphon_client.response_format import ResponseFormat, response_format_to_proto
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBlock:
+    """One retrieved text with its source. It is data, and never recorded."""
+
+    provider_name: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """What one model call adds to the history.
+
+    Attributes:
+        instruction: The turn's instruction. It is copied, never changed.
+        progression: The messages to retain, in order; None leaves the choice to
+            the branch (its view, else its order), an empty tuple retains none.
+        tool_schemas: The tools of this call: a list of schemas, a single schema,
+            or a wrapper ``{"tools": [...]}``.
+        response_format: A mapping, or a pydantic model class or instance.
+        structure: Name of the structure the answer is asked in; any text means
+            JSON. Types are refused: they cannot cross a wire.
+        context_blocks: Retrieved context, in order.
+        provider_kwargs: Keyword arguments of the model call, JSON values, handed
+            back in the compiled request; the key ``messages`` is reserved.
+    """
+
+    instruction: Instruction
+    progression: Sequence[UUID | str] | None = None
+    tool_schemas: Sequence[Mapping[str, Any]] | Mapping[str, Any] = ()
+    response_format: ResponseFormat | None = None
+    structure: str | None = None
+    context_blocks: tuple[ContextBlock, ...] = ()
+    provider_kwargs: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledMessage:
+    """One provider-neutral turn: text, or text and image parts."""
+
+    role: MessageRole
+    content: str | list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledChatRequest:
+    """What a model is sent, and what may be recorded of it.
+
+    Attributes:
+        instruction: The record-ready instruction: the only one a caller may add
+            to the history; it holds nothing of this call alone.
+        messages: The turns, in order.
+        provider_kwargs: The request's keyword arguments, read-only.
+    """
+
+    instruction: Instruction
+    messages: tuple[CompiledMessage, ...]
+    provider_kwargs: Mapping[str, Any]
+
+    @property
+    def provider_messages(self) -> list[dict[str, Any]]:
+        """The turns as ``{"role", "content"}`` dictionaries (ADR-0007 D4)."""
+        return [{"role": message.role.value, "content": message.content} for message in self.messages]
+
+
+@dataclass(frozen=True, slots=True)
+class CompileNote:
+    """One thing the compiler did: ``kind`` such as ``RESULTS_MOVED``, on which messages, and why."""
+
+    kind: str
+    message_ids: tuple[UUID, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """A compiled request and the proof of what it was made from.
+
+    Attributes:
+        request: The compiled request.
+        history_revision: The branch revision compiled; 0 for an inline snapshot.
+        incarnation: The branch's incarnation; None for an inline snapshot.
+        messages_digest: SHA-256 over the compiled messages, hexadecimal.
+        report: Everything dropped, moved, merged, deduplicated or not rendered.
+    """
+
+    request: CompiledChatRequest
+    history_revision: int
+    incarnation: UUID | None
+    messages_digest: str
+    report: tuple[CompileNote, ...]
+
+
+def turn_to_proto(turn: TurnRequest) -> pb.CompileRequest:
+    """Return the wire form of a turn, without its source.
+
+    Raises:
+        TypeError: ``structure`` is not text, or the response format is no
+            mapping and no pydantic model.
+        JsonTextError: A value is one that JSON cannot carry.
+    """
+    if turn.structure is not None and not isinstance(turn.structure, str):
+        raise TypeError("structure is the name of one, as text; a type cannot cross a wire")
+    request = pb.CompileRequest(
+        profile=pb.PROFILE_FOLDED,
+        instruction=to_proto(turn.instruction),
+        tool_schemas_json=[dump_json_text(dict(schema)) for schema in tool_schema_list(turn.tool_schemas)],
+        structure=turn.structure,
+        context_blocks=[
+            pb.ContextBlock(provider_name=block.provider_name, content=block.content)
+            for block in turn.context_blocks
+        ],
+        provider_kwargs_json=dump_json_text(dict(turn.provider_kwargs)),
+    )
+    if turn.progression is not None:
+        request.progression.CopyFrom(
+            progression_pb2.Progression(message_ids=[str(message_id) for message_id in turn.progression])
+        )
+    if turn.response_format is not None:
+        request.response_format.CopyFrom(response_format_to_proto(turn.response_format))
+    return request
+
+
+def tool_schema_list(value: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a flat list of schemas from a list, a ``{"tools": [...]}`` wrapper or one schema."""
+    tools = value.get("tools", value) if isinstance(value, Mapping) else value
+    return [tools] if isinstance(tools, Mapping) else list(tools)
+
+
+def compiled_message(message: compiled_message_pb2.CompiledMessage) -> CompiledMessage:
+    """Read one compiled turn."""
+    if message.HasField("parts"):
+        return CompiledMessage(_role(message.role), [_part(part) for part in message.parts.parts])
+    return CompiledMessage(_role(message.role), message.text)
+
+
+def compile_notes(notes: Iterable[compiled_message_pb2.CompileNote]) -> tuple[CompileNote, ...]:
+    """Read a report."""
+    return tuple(
+        CompileNote(
+            kind=compiled_message_pb2.CompileNoteKind.Name(note.kind).removeprefix("COMPILE_NOTE_KIND_"),
+            message_ids=tuple(UUID(message_id) for message_id in note.message_ids),
+            reason=note.reason,
+        )
+        for note in notes
+    )
+
+
+def _role(role: message_pb2.Role.ValueType) -> MessageRole:
+    return ROLE_FROM_PROTO[role]
+
+
+def _part(part: compiled_message_pb2.Part) -> dict[str, Any]:
+    if part.HasField("text"):
+        return {"type": "text", "text": part.text.text}
+    detail = content_block_pb2.ImageDetail.Name(part.image_url.detail).removeprefix("IMAGE_DETAIL_").lower()
+    return {"type": "image_url", "image_url": {"url": part.image_url.url, "detail": detail}}

@@ -1,0 +1,42 @@
+"""What callers pass to the operations, and its wire form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+from uuid import UUID
+
+from antiphon.message.v1 import message_pb2
+from antiphon_client.json_text import dump_json_text
+from antiphon_client.messages import Message, to_proto
+
+Id: TypeAlias = UUID | str
+"""An id as a UUID or as its canonical text."""
+
+Kind: TypeAlias = Literal[
+    "system", "instruction", "assistant_response", "action_request", "action_response", "generic"
+]
+"""A kind of message."""
+
+AnyMessage: TypeAlias = Message | message_pb2.Message
+"""A typed message, or one in its wire form."""
+
+
+def id_text(value: Id | None) -> str | None:
+    """Return an optional id as text."""
+    return None if value is None else str(value)
+
+
+def id_texts(values: Iterable[Id]) -> list[str]:
+    """Return ids as texts."""
+    return [str(value) for value in values]
+
+
+def object_text(value: Mapping[str, Any] | None) -> str:
+    """Return the JSON text of an object; nothing and {} are the empty text."""
+    return dump_json_text(dict(value)) if value else ""
+
+
+def wire_message(message: AnyMessage) -> message_pb2.Message:
+    """Return a message in its wire form."""
+    return message if isinstance(message, message_pb2.Message) else to_proto(message)

@@ -1,0 +1,74 @@
+"""JSON values: reading texts that were checked before, and equality with types.
+
+Action results are deduplicated by the equality of JSON values with types
+(compiler rules, FOLDED step 2): ``true`` is not ``1``, ``1`` equals ``1.0``, and
+the order of an object's keys does not matter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+parse_checked = json.JSONDecoder().decode
+"""Return the value of a JSON text that passed the JSON text rule when it was written."""
+
+_ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
+
+
+def equality_key(value: Any) -> str:
+    """Return a text that two JSON values share exactly when they are equal.
+
+    A text, because Python randomizes the hashes of texts but not those of
+    numbers: a set of keys stays linear whatever the values are.
+
+    Args:
+        value: A parsed JSON value: finite numbers, text keys.
+
+    Cost: linear in the value.
+    """
+    return _ENCODE(_with_exact_numbers(value))
+
+
+class ProjectionSet:
+    """The action results in one instruction's context, each value once.
+
+    Equal results have one function, so a key is made only of results that
+    share theirs. Cost: linear in the results.
+    """
+
+    def __init__(self, context: Iterable[Any]) -> None:
+        """Start from the items that the context holds already."""
+        self._unkeyed: dict[str, dict[str, Any]] = {}
+        self._keyed: dict[str, set[str]] = {}
+        for item in context:
+            # Nothing else can equal a result.
+            if isinstance(item, dict) and isinstance(item.get("function"), str):
+                self.add(item)
+
+    def add(self, projection: dict[str, Any]) -> bool:
+        """Add a result; False when an equal one is here already."""
+        function = projection["function"]
+        keys = self._keyed.get(function)
+        if keys is None:
+            other = self._unkeyed.setdefault(function, projection)
+            if other is projection:
+                return True
+            keys = self._keyed[function] = {equality_key(other)}
+        key = equality_key(projection)
+        if key in keys:
+            return False
+        keys.add(key)
+        return True
+
+
+def _with_exact_numbers(value: Any) -> Any:
+    """Return the value with every float of integral value as that integer."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, dict):
+        return {key: _with_exact_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_exact_numbers(item) for item in value]
+    return value

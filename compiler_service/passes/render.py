@@ -1,0 +1,129 @@
+"""Pass 6: turns become text and images (ADR-0007 D2.5).
+
+Only the request's own instruction shows tools and a response format. What
+renders to nothing is left out with a note; a request without its question is
+an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
+from antiphon.compiler.v1.compiled_message_pb2 import CompileNote
+from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
+from antiphon.message.v1 import message_pb2
+from antiphon_client.errors import FieldInvalidError
+from antiphon_client.messages.rendering import render_instruction_text
+from compiler_service.json_values import parse_checked
+from compiler_service.report import note, notes_about
+from compiler_service.state import CompiledTurn, CompileState, InstructionTurn
+
+_USER = message_pb2.ROLE_USER
+_ASSISTANT = message_pb2.ROLE_ASSISTANT
+
+
+class _CallSections(NamedTuple):
+    """The sections that last for one call; history instructions have none."""
+
+    tools: tuple[Any, ...] = ()
+    response_schema: Any = None
+    response_format: Any = None
+
+
+_NONE = _CallSections()
+
+
+def render(state: CompileState) -> CompileState:
+    """Render the retained turns, then the request's own instruction.
+
+    Raises:
+        FieldInvalidError: The request's instruction has content and renders
+            to nothing.
+    """
+    compiled: list[CompiledTurn] = []
+    notes: list[CompileNote] = []
+    for turn in state.turns:
+        if isinstance(turn, InstructionTurn):
+            _append_user(_render_user(turn, _NONE, notes), turn, compiled, notes)
+        elif turn.text:
+            compiled.append(CompiledTurn(_ASSISTANT, turn.text))
+        else:
+            notes += notes_about(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_ids)
+    user = _render_user(state.current, _call_sections(state.request), notes)
+    if not user.text and not user.images:
+        _refuse_lost_question(state)
+    _append_user(user, state.current, compiled, notes)
+    return state.having(compiled=tuple(compiled), notes=notes)
+
+
+def _append_user(
+    user: CompiledTurn, turn: InstructionTurn, compiled: list[CompiledTurn], notes: list[CompileNote]
+) -> None:
+    if user.text or user.images:
+        compiled.append(user)
+    else:
+        notes.append(note(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_id))
+
+
+def _render_user(turn: InstructionTurn, sections: _CallSections, notes: list[CompileNote]) -> CompiledTurn:
+    if turn.plain_content:
+        notes += _replaced_notes(turn, sections)
+        return CompiledTurn(_USER, turn.plain_content, turn.images)
+    text = render_instruction_text(
+        guidance=turn.guidance,
+        instruction=turn.text,
+        context=turn.context,
+        tools=sections.tools,
+        response_schema=sections.response_schema,
+        response_format=sections.response_format,
+    )
+    return CompiledTurn(_USER, text, turn.images)
+
+
+def _replaced_notes(turn: InstructionTurn, sections: _CallSections) -> list[CompileNote]:
+    """Make the notes about all that the turn's plain content replaces."""
+    notes: list[CompileNote] = []
+    folded = turn.folded
+    if folded is not None and folded.system_id is not None:
+        notes.append(note(notes_pb.COMPILE_NOTE_KIND_SYSTEM_NOT_RENDERED, folded.system_id))
+    if folded is not None and folded.has_context_blocks:
+        notes.append(note(notes_pb.COMPILE_NOTE_KIND_CONTEXT_BLOCKS_NOT_RENDERED))
+    has_guidance = turn.guidance not in (None, "") if folded is None else folded.has_own_guidance
+    for is_replaced, kind in (
+        (has_guidance, notes_pb.COMPILE_NOTE_KIND_GUIDANCE_NOT_RENDERED),
+        (turn.text, notes_pb.COMPILE_NOTE_KIND_INSTRUCTION_NOT_RENDERED),
+        (turn.context, notes_pb.COMPILE_NOTE_KIND_PROMPT_CONTEXT_NOT_RENDERED),
+        (sections.tools, notes_pb.COMPILE_NOTE_KIND_TOOLS_NOT_RENDERED),
+        (
+            sections.response_format is not None,
+            notes_pb.COMPILE_NOTE_KIND_RESPONSE_FORMAT_NOT_RENDERED,
+        ),
+    ):
+        if is_replaced:
+            notes.append(note(kind, turn.message_id))
+    return notes
+
+
+def _call_sections(request: CompileRequest) -> _CallSections:
+    """Read the request's tools and response format; any structure name resolves to JSON."""
+    tools = tuple([parse_checked(schema) for schema in request.tool_schemas_json])
+    form = request.response_format
+    kind = form.WhichOneof("format")
+    if kind == "schema":
+        return _CallSections(
+            tools, parse_checked(form.schema.json_schema), parse_checked(form.schema.template_json)
+        )
+    return _CallSections(tools, None, parse_checked(form.example_json) if kind == "example_json" else None)
+
+
+def _refuse_lost_question(state: CompileState) -> None:
+    """Refuse an instruction that asks something and renders to nothing, such as blank text alone.
+
+    Plain content and images always render; text and blocks may not.
+    """
+    content = state.request.instruction.instruction
+    given = "instruction" if content.HasField("instruction") else "blocks" if content.blocks else None
+    if given is not None:
+        path = f"{state.field_prefix}instruction.instruction.{given}"
+        raise FieldInvalidError.of(path, "is given but renders to nothing")

@@ -1,0 +1,164 @@
+"""The field rules of a compile request, checked before anything else happens."""
+
+from __future__ import annotations
+
+import json
+
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from antiphon.compiler.v1.compiler_service_pb2 import BranchRef, CompileRequest, Snapshot
+from antiphon.message.v1 import message_pb2
+from antiphon.message.v1.message_pb2 import Message
+from antiphon_client.errors import FieldInvalidError, ReservedKeyError, Violation
+from antiphon_client.ids import is_canonical_uuid
+from antiphon_client.limits import Limits
+from antiphon_client.messages.validation import validate_json_field, validate_message, validate_uuid
+from compiler_service.profiles import PROFILES
+
+RESERVED_KEY = "messages"
+"""The keyword argument that the compiled messages themselves become."""
+
+_REQUIRED = "is required"
+_EMPTY = "must not be empty"
+
+
+def check_request(request: CompileRequest, field_prefix: str, limits: Limits) -> None:
+    """Check every field but the inline snapshot's messages.
+
+    Args:
+        request: The request; not changed.
+        field_prefix: What stands before the field paths in errors.
+        limits: Gives ``message_bytes``.
+
+    Raises:
+        FieldInvalidError: Fields break their rules; lists them.
+        SizeLimitExceededError: The instruction is larger than a message may be.
+        ReservedKeyError: The keyword arguments hold the key ``messages``.
+    """
+    violations: list[Violation] = []
+    _check_source(request, field_prefix, violations)
+    if request.profile not in PROFILES:
+        violations.append(Violation(f"{field_prefix}profile", f"unknown profile {request.profile}"))
+    _check_instruction(request, field_prefix, violations, limits)
+    if request.HasField("progression"):
+        for index, message_id in enumerate(request.progression.message_ids):
+            if not is_canonical_uuid(message_id):
+                validate_uuid(message_id, f"{field_prefix}progression.message_ids[{index}]", violations)
+    for index, schema in enumerate(request.tool_schemas_json):
+        _check_object(schema, f"{field_prefix}tool_schemas_json[{index}]", violations)
+    _check_response_format(request, field_prefix, violations)
+    for index, block in enumerate(request.context_blocks):
+        for name, value in (("provider_name", block.provider_name), ("content", block.content)):
+            if not value:
+                violations.append(Violation(f"{field_prefix}context_blocks[{index}].{name}", _EMPTY))
+    if request.provider_kwargs_json:
+        _check_object(request.provider_kwargs_json, f"{field_prefix}provider_kwargs_json", violations)
+    if violations:
+        raise FieldInvalidError.of_all(violations)
+    _refuse_reserved_key(request.provider_kwargs_json)
+
+
+def check_snapshot(snapshot: Snapshot, field_prefix: str, limits: Limits) -> None:
+    """Check an inline snapshot: what a branch could not hold is no snapshot.
+
+    A message with content of an unknown kind is left to the passes, which
+    refuse it where it is selected.
+
+    Args:
+        snapshot: The snapshot; not changed.
+        field_prefix: What stands before the field paths in errors.
+        limits: Gives ``message_bytes``.
+
+    Raises:
+        FieldInvalidError: Fields break their rules; lists them.
+        SizeLimitExceededError: A message is larger than a message may be.
+    """
+    violations: list[Violation] = []
+    system_id: str | None = None
+    if snapshot.HasField("system"):
+        path = f"{field_prefix}snapshot.system"
+        system_id = snapshot.system.id
+        if snapshot.system.WhichOneof("content") != "system":
+            violations.append(Violation(path, "must be a message with SystemContent"))
+        else:
+            _check_message(snapshot.system, path, violations, limits)
+    seen: set[str] = set()
+    for index, message in enumerate(snapshot.messages):
+        path = f"{field_prefix}snapshot.messages[{index}]"
+        _check_message(message, path, violations, limits)
+        if message.id in seen:
+            violations.append(Violation(f"{path}.id", "is in the snapshot twice"))
+        seen.add(message.id)
+        if message.HasField("system") and message.id != system_id:
+            violations.append(Violation(path, "a system record must be the snapshot's system"))
+    if violations:
+        raise FieldInvalidError.of_all(violations)
+
+
+def _check_message(message: Message, path: str, violations: list[Violation], limits: Limits) -> None:
+    found: list[Violation] = []
+    validate_message(message, path, found, limits)
+    if not message.id:
+        found.insert(0, Violation(f"{path}.id", _REQUIRED))
+    if found and message.WhichOneof("content") is None and len(UnknownFieldSet(message)) > 0:
+        found = [violation for violation in found if violation.field != f"{path}.content"]
+    violations += found
+
+
+def _check_source(request: CompileRequest, prefix: str, violations: list[Violation]) -> None:
+    kind = request.WhichOneof("source")
+    if kind is None:
+        violations.append(Violation(f"{prefix}source", f"{_REQUIRED}: branch or snapshot"))
+    elif kind == "branch":
+        _check_branch(request.branch, f"{prefix}branch", violations)
+
+
+def _check_branch(branch: BranchRef, path: str, violations: list[Violation]) -> None:
+    if not branch.branch_id:
+        violations.append(Violation(f"{path}.branch_id", _REQUIRED))
+    else:
+        validate_uuid(branch.branch_id, f"{path}.branch_id", violations)
+    if branch.HasField("at_revision") and branch.at_revision < 1:
+        violations.append(Violation(f"{path}.at_revision", "must be 1 or more"))
+
+
+def _check_instruction(
+    request: CompileRequest, prefix: str, violations: list[Violation], limits: Limits
+) -> None:
+    path = f"{prefix}instruction"
+    if not request.HasField("instruction"):
+        violations.append(Violation(path, _REQUIRED))
+        return
+    message = request.instruction
+    if message.WhichOneof("content") not in (None, "instruction"):
+        violations.append(Violation(path, "must be a message with InstructionContent"))
+        return
+    validate_message(message, path, violations, limits)
+    if message.status == message_pb2.MESSAGE_STATUS_EXCLUDED:
+        violations.append(Violation(f"{path}.status", "an EXCLUDED instruction is never compiled"))
+
+
+def _check_response_format(request: CompileRequest, prefix: str, violations: list[Violation]) -> None:
+    if not request.HasField("response_format"):
+        return
+    form = request.response_format
+    path = f"{prefix}response_format"
+    kind = form.WhichOneof("format")
+    if kind is None:
+        violations.append(Violation(f"{path}.format", f"{_REQUIRED}: example_json or schema"))
+    elif kind == "example_json":
+        _check_object(form.example_json, f"{path}.example_json", violations)
+    else:
+        _check_object(form.schema.json_schema, f"{path}.schema.json_schema", violations)
+        _check_object(form.schema.template_json, f"{path}.schema.template_json", violations)
+
+
+def _check_object(text: str, path: str, violations: list[Violation]) -> None:
+    validate_json_field(text, path, violations, True)
+
+
+def _refuse_reserved_key(provider_kwargs_json: str) -> None:
+    if provider_kwargs_json and RESERVED_KEY in json.loads(provider_kwargs_json):
+        raise ReservedKeyError(
+            f"provider_kwargs must not contain reserved key '{RESERVED_KEY}'", metadata={"key": RESERVED_KEY}
+        )

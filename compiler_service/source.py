@@ -1,0 +1,121 @@
+"""Pulling a branch's snapshot from the history service.
+
+One ReadSnapshot call for one compilation, under the caller's own metadata and
+within the caller's own deadline. What the history service answers is passed on
+unchanged, its domain included.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import NoReturn, Protocol
+
+import grpc
+import grpc.aio
+
+from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
+from antiphon.history.v1.history_service_pb2 import ReadSnapshotRequest, ReadSnapshotResponse
+from antiphon_client.edge.call import Call
+from antiphon_client.errors import HistoryUnavailableError
+from antiphon_client.snapshot import AssembledSnapshot, SnapshotAssembler
+from antiphon_client.status import error_from_rpc
+from antiphon_client.transport_errors import DeadlineExceededError
+
+# Facts about the caller's own connection; the rest of the metadata is the
+# caller's to the history service as much as to this one.
+_CONNECTION_KEYS = frozenset(
+    (
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    )
+)
+_RESERVED_PREFIXES = ("grpc-", ":")
+
+
+class SnapshotStub(Protocol):
+    """The part of the history service's asyncio stub that a compilation needs."""
+
+    @property
+    def ReadSnapshot(  # noqa: N802
+        self,
+    ) -> grpc.aio.UnaryStreamMultiCallable[ReadSnapshotRequest, ReadSnapshotResponse]:
+        """The RPC of that name."""
+        ...
+
+
+async def pull_snapshot(stub: SnapshotStub | None, request: CompileRequest, call: Call) -> AssembledSnapshot:
+    """Read the snapshot that a request with a branch as its source asks for.
+
+    Args:
+        stub: The history service; None where none is configured.
+        request: The request.
+        call: The call being served: its metadata and deadline are handed on.
+
+    Raises:
+        HistoryUnavailableError: The history service cannot be reached.
+        SnapshotTruncatedError: The stream ended early or does not match its footer.
+        DeadlineExceededError: The caller's deadline passed.
+        AntiphonError: Whatever the history service answered.
+    """
+    if stub is None:
+        raise HistoryUnavailableError("no history service is configured")
+    timeout = None if call.deadline is None else call.deadline - time.monotonic()
+    if timeout is not None and timeout <= 0:
+        _raise_deadline()
+    assembler = SnapshotAssembler()
+    stream = stub.ReadSnapshot(
+        _snapshot_request(request), timeout=timeout, metadata=grpc.aio.Metadata(*forwarded(call.metadata))
+    )
+    try:
+        async for frame in stream:
+            assembler.feed(frame)
+    except grpc.RpcError as error:
+        _raise_for(error)
+    finally:
+        stream.cancel()
+    return assembler.result()
+
+
+def forwarded(metadata: Iterable[tuple[str, str | bytes]]) -> list[tuple[str, str | bytes]]:
+    """Return the entries that belong to the caller rather than to the connection."""
+    return [
+        (key, value)
+        for key, value in metadata
+        if not key.startswith(_RESERVED_PREFIXES) and key not in _CONNECTION_KEYS
+    ]
+
+
+def _snapshot_request(request: CompileRequest) -> ReadSnapshotRequest:
+    branch = request.branch
+    return ReadSnapshotRequest(
+        branch_id=branch.branch_id,
+        at_revision=branch.at_revision if branch.HasField("at_revision") else None,
+        progression=request.progression if request.HasField("progression") else None,
+    )
+
+
+def _raise_for(error: grpc.RpcError) -> NoReturn:
+    answered = error_from_rpc(error)
+    if answered is not None:
+        raise answered from None
+    code = error.code() if isinstance(error, grpc.aio.AioRpcError) else grpc.StatusCode.UNKNOWN
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        _raise_deadline()
+    raise HistoryUnavailableError(
+        "the history service cannot be reached", metadata={"code": code.name}
+    ) from error
+
+
+def _raise_deadline() -> NoReturn:
+    raise DeadlineExceededError("the deadline passed while the history was read") from None

@@ -1,0 +1,124 @@
+"""What the passes work on: frozen values, replaced by each pass, never changed.
+
+Protobuf messages in here are the request's and the snapshot's own and are read
+only; everything a pass makes is a plain tuple or frozen record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from antiphon.compiler.v1.compiled_message_pb2 import CompileNote
+from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
+from antiphon.message.v1.content_block_pb2 import ImageDetail
+from antiphon.message.v1.message_pb2 import Message, Role
+
+
+class Record(NamedTuple):
+    """One message of the selection and the name of its content variant."""
+
+    kind: str
+    message: Message
+
+
+class TurnImage(NamedTuple):
+    """One image of a turn: its address and the detail asked of the model."""
+
+    url: str
+    detail: ImageDetail.ValueType
+
+
+class FoldedSections(NamedTuple):
+    """What the fold made a guidance of (ADR-0007 D2.4).
+
+    Attributes:
+        has_own_guidance: Whether the instruction had guidance of its own.
+        system_id: Id of the system record in it; None for none.
+        has_context_blocks: Whether the context section is in it.
+    """
+
+    has_own_guidance: bool
+    system_id: str | None
+    has_context_blocks: bool
+
+
+class InstructionTurn(NamedTuple):
+    """An instruction on its way to a user turn.
+
+    Attributes:
+        message_id: Id of the record; None for the request's own instruction.
+        text: What is asked; "" for nothing.
+        guidance: Text, or the value of a JSON guidance; None for none.
+        context: Context items in order, moved action results last.
+        plain_content: Text that replaces all other text when not empty.
+        images: Images in order.
+        folded: What the guidance was made of, where the fold made it.
+    """
+
+    message_id: str | None
+    text: str
+    guidance: Any
+    context: tuple[Any, ...]
+    plain_content: str
+    images: tuple[TurnImage, ...]
+    folded: FoldedSections | None = None
+
+
+class AssistantTurn(NamedTuple):
+    """One assistant response, or a run of them merged.
+
+    Attributes:
+        message_ids: Ids of the records, in order.
+        text: The text.
+        is_calling: A turn that only calls actions: it counts for the order
+            rules and adds no text.
+    """
+
+    message_ids: tuple[str, ...]
+    text: str
+    is_calling: bool
+
+
+class CompiledTurn(NamedTuple):
+    """One finished turn; a turn with images has its text as the first part."""
+
+    role: Role.ValueType
+    text: str
+    images: tuple[TurnImage, ...] = ()
+
+
+NO_INSTRUCTION = InstructionTurn(None, "", None, (), "", ())
+"""An instruction that says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompileState:
+    """The state that passes from pass to pass.
+
+    Attributes:
+        request: The turn's request, its fields checked. Read only.
+        field_prefix: What stands before the request's field paths in errors.
+        system: The branch's system record. Read only.
+        messages: The snapshot, then (after select) the selection. Read only.
+        records: The selection without what its status leaves out (after screen).
+        turns: The retained history (after project).
+        current: The request's own instruction (after project).
+        compiled: The outcome (after render).
+        notes: The report so far.
+    """
+
+    request: CompileRequest
+    field_prefix: str
+    system: Message | None
+    messages: Sequence[Message]
+    records: tuple[Record, ...] = ()
+    turns: tuple[InstructionTurn | AssistantTurn, ...] = ()
+    current: InstructionTurn = NO_INSTRUCTION
+    compiled: tuple[CompiledTurn, ...] = ()
+    notes: tuple[CompileNote, ...] = ()
+
+    def having(self, *, notes: Sequence[CompileNote] = (), **changes: Any) -> CompileState:
+        """Return the state with fields replaced and notes added to the report."""
+        return replace(self, notes=(*self.notes, *notes), **changes)

@@ -1,0 +1,49 @@
+"""``python -m history_service``: runs the history service."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from antiphon_client.edge.addresses import default_address, make_private_directory, runtime_directory
+from antiphon_client.edge.lifecycle import ServiceServer
+from antiphon_client.edge.options import OptionParser
+from antiphon_client.edge.process import run
+from history_service.server import SERVICE, build_server
+from history_service.settings import HistorySettings, default_store
+from history_service.storage import SQLITE_SCHEME, open_store
+
+PROG = "history_service"
+
+_EXAMPLES = """examples:
+  python -m history_service
+  python -m history_service --listen unix:/tmp/history.sock --store sqlite:history.sqlite3
+  python -m history_service --listen 127.0.0.1:7411 --store memory: --log-level debug
+  python -m history_service --limit request_bytes=1000000 --limit message_bytes=500000 --print-config
+
+Each flag has an environment variable: ANTIPHON_HISTORY_LISTEN, ANTIPHON_HISTORY_STORE,
+ANTIPHON_HISTORY_LIMITS__MESSAGE_BYTES and so on; flags win.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the service until it is told to stop, and return the exit code."""
+    parser = OptionParser(prog=PROG, description="Antiphon's history service.", epilog=_EXAMPLES)
+    parser.add_argument("--store", metavar="URL", help="sqlite:PATH or memory: (lost with the process)")
+    settings = parser.settings(HistorySettings, arguments)
+    return run(PROG, SERVICE.full_name, settings.log_level, lambda: _build(settings))
+
+
+def _build(settings: HistorySettings) -> ServiceServer:
+    """Make the server, and the folders of what stands at its default place."""
+    if settings.listen == default_address("history", os.environ):
+        make_private_directory(runtime_directory(os.environ))
+    if settings.store == default_store():
+        Path(settings.store.removeprefix(SQLITE_SCHEME)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return build_server(settings, open_store(settings.store))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""RespondToAction: the service makes the response to a request (ADR-0006 D2)."""
+
+from __future__ import annotations
+
+from antiphon.history.v1 import branch_pb2 as branch_pb
+from antiphon.history.v1 import history_service_pb2 as history_pb
+from antiphon.message.v1 import message_pb2 as message_pb
+from antiphon_client.errors import ActionRequestUnknownError, FieldInvalidError, SizeLimitExceededError
+from antiphon_client.limits import Limits
+from history_service.domain import links
+from history_service.domain.changeset import Changeset, Entry
+from history_service.domain.prepared import ACTION_REQUEST, PreparedMessage, Stamper
+from history_service.storage.port import BranchRow, WriteTransaction
+
+
+def draft_response(request: history_pb.RespondToActionRequest) -> message_pb.Message:
+    """Return the response message as far as the request alone determines it."""
+    message = message_pb.Message(id=request.message_id, metadata_json=request.metadata_json)
+    response = message.action_response
+    response.action_request_id = request.action_request_id
+    response.state = request.state
+    response.blocks.extend(request.blocks)
+    outcome = request.WhichOneof("outcome")
+    if outcome == "output_json":
+        response.output_json = request.output_json
+    elif outcome == "error":
+        response.error = request.error
+    return message
+
+
+def respond(
+    tx: WriteTransaction, branch: BranchRow, draft: message_pb.Message, stamper: Stamper, limits: Limits
+) -> history_pb.RespondToActionResponse:
+    """Append the response and link it with its request.
+
+    Raises:
+        ActionRequestUnknownError: There is no such request in the branch.
+        ActionAlreadyAnsweredError: It has its final response.
+        FieldInvalidError: The message id is taken.
+        SizeLimitExceededError: With what it copies, the response is too large.
+    """
+    changes = Changeset(tx, branch)
+    prepared = _complete_draft(changes, draft, stamper)
+    if len(prepared.body) > limits.message_bytes:
+        raise SizeLimitExceededError.of(
+            "the response", limit_name="message_bytes", limit=limits.message_bytes, actual=len(prepared.body)
+        )
+    links.append(changes, prepared, allow_unresolved=False)
+    changes.flush()
+    placement = branch_pb.Placement(message_id=prepared.message.id, index=changes.first_appended_index)
+    return history_pb.RespondToActionResponse(placement=placement)
+
+
+def _complete_draft(changes: Changeset, draft: message_pb.Message, stamper: Stamper) -> PreparedMessage:
+    request = _find_request(changes, draft)
+    # The store may run this work again, so the draft itself stays as it is.
+    message = message_pb.Message()
+    message.CopyFrom(draft)
+    call, response = changes.message(request).action_request, message.action_response
+    response.function = call.function
+    response.arguments_json = call.arguments_json
+    if call.HasField("provider_call_id"):
+        response.provider_call_id = call.provider_call_id
+    return stamper.prepare(message, stamper.clock())
+
+
+def _find_request(changes: Changeset, draft: message_pb.Message) -> Entry:
+    request_id = draft.action_response.action_request_id
+    changes.load([request_id, draft.id] if draft.id else [request_id])
+    request = changes.find(request_id)
+    if request is None or request.kind != ACTION_REQUEST:
+        raise ActionRequestUnknownError(
+            f"no action request {request_id} in the branch", metadata={"action_request_id": request_id}
+        )
+    if draft.id and changes.find(draft.id) is not None:
+        raise FieldInvalidError.of("message_id", "is the id of a message of the branch")
+    return request

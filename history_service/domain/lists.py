@@ -1,0 +1,104 @@
+"""Lists of messages: a page at a time, all pages at the first one's revision."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from antiphon_client.errors import PageTokenInvalidError
+from history_service.domain.branches import open_branch, revision_to_read
+from history_service.domain.prepared import id_of
+from history_service.storage.port import AnchorNotFoundError, BranchRow, ReadTransaction
+
+
+class MessagePosition(NamedTuple):
+    """Where a list of messages goes on.
+
+    Attributes:
+        revision: The revision all its pages are read at.
+        incarnation: The branch's, lest a recreated branch be taken for it.
+        after: Id of the last message of the page before.
+    """
+
+    revision: int
+    incarnation: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageList:
+    """Which messages a list holds.
+
+    Attributes:
+        tenant_id: Who asks.
+        branch_id: The branch.
+        at_revision: The revision to read at; None for the position's or the current one.
+        kinds: The kinds to list; none for all.
+        descending: Whether it goes from the last message to the first.
+    """
+
+    tenant_id: str
+    branch_id: str
+    at_revision: int | None
+    kinds: Collection[int]
+    descending: bool
+
+
+class ListedMessages(NamedTuple):
+    """One page of a list."""
+
+    revision: int
+    bodies: list[bytes]
+    next_position: MessagePosition | None
+    """Where the next page starts; None at the end."""
+
+
+def list_messages(
+    tx: ReadTransaction, wanted: MessageList, position: MessagePosition | None, limit: int, max_bytes: int
+) -> ListedMessages:
+    """Read a page of at most ``limit`` messages; it ends before it passes ``max_bytes``.
+
+    Raises:
+        BranchNotFoundError: There is no such branch.
+        BranchDeletedError: It was deleted.
+        RevisionInFutureError: The branch has not reached the revision.
+        PageTokenInvalidError: The position is not one of this list.
+    """
+    branch = open_branch(tx, wanted.tenant_id, wanted.branch_id)
+    if position is None:
+        at, after = revision_to_read(branch, wanted.at_revision), None
+    else:
+        _check_position(branch, wanted, position)
+        at, after = position.revision, position.after
+    try:
+        page = tx.read_messages(
+            branch.key,
+            at,
+            view=None,
+            after=after,
+            limit=limit,
+            max_bytes=max_bytes,
+            kinds=wanted.kinds,
+            descending=wanted.descending,
+        )
+    except AnchorNotFoundError:
+        raise invalid_token() from None
+    if page.complete:
+        return ListedMessages(at, page.bodies, None)
+    position = MessagePosition(at, branch.incarnation, id_of(page.bodies[-1]))
+    return ListedMessages(at, page.bodies, position)
+
+
+def _check_position(branch: BranchRow, wanted: MessageList, position: MessagePosition) -> None:
+    if (
+        position.incarnation != branch.incarnation
+        or position.revision > branch.revision
+        or wanted.at_revision not in (None, position.revision)
+    ):
+        raise invalid_token()
+
+
+def invalid_token() -> PageTokenInvalidError:
+    """Return the error for a page token that is not one of the list it came with."""
+    return PageTokenInvalidError("page_token is not a token of this list with these filters")

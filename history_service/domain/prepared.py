@@ -1,0 +1,109 @@
+"""Messages made ready for a write: canonical, stamped, encoded.
+
+This happens once per message and outside of the store's writer; the writer
+encodes again only what depends on the branch (action links, a kept created_at).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from antiphon.history.v1 import history_service_pb2 as history_pb
+from antiphon.message.v1 import message_pb2 as message_pb
+from antiphon_client.errors import StoreCorruptError
+from antiphon_client.messages.validation import canonicalize_message, kind_of
+
+SYSTEM = int(history_pb.MESSAGE_KIND_SYSTEM)
+ACTION_REQUEST = int(history_pb.MESSAGE_KIND_ACTION_REQUEST)
+ACTION_RESPONSE = int(history_pb.MESSAGE_KIND_ACTION_RESPONSE)
+
+KIND_NUMBERS: dict[str | None, int] = {
+    name.removeprefix("MESSAGE_KIND_").lower(): number
+    for name, number in history_pb.MessageKind.items()
+    if number != history_pb.MESSAGE_KIND_UNSPECIFIED
+}
+"""Content variant to the number its kind is stored under."""
+
+_ID_FIELD = slice(2, 38)
+"""Where an encoded message holds its id: field 1 comes first, behind tag and length."""
+
+
+@dataclass(slots=True)
+class PreparedMessage:
+    """One message of a write.
+
+    Attributes:
+        message: The message in canonical form, with id and created_at.
+        body: Its encoding.
+        kind: Its ``MessageKind``.
+        fresh: Whether the server made its id, so that no branch can hold it.
+        timed: Whether the writer gave its created_at.
+        link_id: The action request a response names.
+        interim: Whether it is a response that does not answer.
+    """
+
+    message: message_pb.Message
+    body: bytes
+    kind: int
+    fresh: bool
+    timed: bool
+    link_id: str | None
+    interim: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stamper:
+    """Gives ids and times to records.
+
+    Attributes:
+        clock: Returns nanoseconds since the epoch.
+        new_id: Returns a fresh canonical UUID.
+    """
+
+    clock: Callable[[], int]
+    new_id: Callable[[], str]
+
+    def prepare_all(self, messages: Iterable[message_pb.Message]) -> list[PreparedMessage]:
+        """Prepare valid messages for one write; they are changed in place."""
+        now = self.clock()
+        return [self.prepare(message, now) for message in messages]
+
+    def prepare(self, message: message_pb.Message, now: int) -> PreparedMessage:
+        """Prepare one valid message; it is changed in place."""
+        canonicalize_message(message)
+        fresh = not message.id
+        if fresh:
+            message.id = self.new_id()
+        timed = message.HasField("created_at")
+        if not timed:
+            message.created_at.FromNanoseconds(now)
+        kind = KIND_NUMBERS[kind_of(message)]
+        link_id, interim = None, False
+        if kind == ACTION_RESPONSE:
+            response = message.action_response
+            link_id = response.action_request_id if response.HasField("action_request_id") else None
+            interim = response.state == message_pb.ACTION_RESPONSE_STATE_INTERIM
+        return PreparedMessage(message, encode(message), kind, fresh, timed, link_id, interim)
+
+
+def encode(message: message_pb.Message) -> bytes:
+    """Encode a message as it is stored: fields in number order, the id first."""
+    return message.SerializeToString(deterministic=True)
+
+
+def decode(body: bytes) -> message_pb.Message:
+    """Decode a stored message.
+
+    Raises:
+        StoreCorruptError: The bytes are no message.
+    """
+    try:
+        return message_pb.Message.FromString(body)
+    except Exception as error:  # protobuf's DecodeError has no common base across its backends
+        raise StoreCorruptError("a stored message cannot be decoded") from error
+
+
+def id_of(body: bytes) -> str:
+    """Return the id of an encoded message without decoding it."""
+    return body[_ID_FIELD].decode("ascii")

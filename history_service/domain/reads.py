@@ -1,0 +1,162 @@
+"""Reading messages at a revision: by id, and as a snapshot in many short reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from antiphon.history.v1 import branch_pb2 as branch_pb
+from antiphon_client.errors import BranchDeletedError, MessageNotFoundError, SizeLimitExceededError
+from history_service.domain.branches import describe, open_branch, revision_to_read, system_at
+from history_service.domain.views import check_selection
+from history_service.storage.port import BranchKey, MessagePage, ReadTransaction
+
+
+class MessagesRead(NamedTuple):
+    """Messages at a revision."""
+
+    revision: int
+    bodies: list[bytes]
+
+
+def get_messages(
+    tx: ReadTransaction,
+    tenant_id: str,
+    branch_id: str,
+    message_ids: Sequence[str],
+    at_revision: int | None,
+    *,
+    reply_bytes: int,
+    overhead: int,
+) -> MessagesRead:
+    """Read messages by id, in the order asked.
+
+    Args:
+        tx: The transaction.
+        tenant_id: Who asks.
+        branch_id: The branch.
+        message_ids: The messages; an id given twice is read twice.
+        at_revision: The revision to read at; None for the current one.
+        reply_bytes: The most bytes the reply may have.
+        overhead: Bytes each message adds to the reply beside its own.
+
+    Raises:
+        BranchNotFoundError: There is no such branch.
+        BranchDeletedError: It was deleted.
+        RevisionInFutureError: The branch has not reached the revision.
+        MessageNotFoundError: Some are not in the branch at that revision.
+        SizeLimitExceededError: Together they are too large for one reply.
+    """
+    branch = open_branch(tx, tenant_id, branch_id)
+    at = revision_to_read(branch, at_revision)
+    sizes = tx.message_sizes(branch.key, at, message_ids)
+    missing = [message_id for message_id in dict.fromkeys(message_ids) if message_id not in sizes]
+    if missing:
+        raise MessageNotFoundError.of(missing)
+    total = sum(sizes[message_id] + overhead for message_id in message_ids)
+    if total > reply_bytes:
+        raise SizeLimitExceededError.of(
+            "the reply",
+            limit_name="reply_bytes",
+            limit=reply_bytes,
+            actual=total,
+            advice="use ListMessages or ReadSnapshot",
+        )
+    return MessagesRead(at, tx.read_selected(branch.key, at, message_ids, total))
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A snapshot under way: what all its frames have in common.
+
+    Attributes:
+        branch: The branch at the revision read.
+        key: Its key.
+        at: The pinned revision.
+        view: Epoch of the view it follows; None for the full order.
+        chosen: The ids of a selection the caller gave; None without one.
+        message_count: Messages in the selection.
+        system: The encoded system record at the revision.
+    """
+
+    branch: branch_pb.Branch
+    key: BranchKey
+    at: int
+    view: int | None
+    chosen: Sequence[str] | None
+    message_count: int
+    system: bytes | None
+
+
+def open_snapshot(
+    tx: ReadTransaction,
+    tenant_id: str,
+    branch_id: str,
+    at_revision: int | None,
+    chosen: Sequence[str] | None,
+) -> Snapshot:
+    """Pin a revision and a selection.
+
+    Raises:
+        BranchNotFoundError: There is no such branch.
+        BranchDeletedError: It was deleted.
+        RevisionInFutureError: The branch has not reached the revision.
+        ProgressionInvalidError: The selection has unknown or repeated ids.
+    """
+    row = open_branch(tx, tenant_id, branch_id)
+    at = revision_to_read(row, at_revision)
+    if chosen is not None:
+        check_selection(chosen, tx.message_sizes(row.key, at, chosen))
+    branch = describe(tx, row, at)
+    view = None
+    if chosen is not None:
+        count = len(chosen)
+    elif branch.HasField("view_count"):
+        view, count = tx.view_at(row.key, at), branch.view_count
+    else:
+        count = branch.message_count
+    system = system_at(tx, row.key, at) if branch.HasField("system_message_id") else None
+    return Snapshot(branch, row.key, at, view, chosen, count, system)
+
+
+def snapshot_ids(tx: ReadTransaction, snapshot: Snapshot, after: str | None, limit: int) -> list[str]:
+    """Read the next ids of a snapshot's order.
+
+    Raises:
+        BranchDeletedError: The branch was deleted since.
+    """
+    _check_still_there(tx, snapshot)
+    return tx.read_ids(snapshot.key, snapshot.at, view=snapshot.view, after=after, limit=limit)
+
+
+def snapshot_messages(
+    tx: ReadTransaction, snapshot: Snapshot, after: str | None, limit: int, max_bytes: int
+) -> MessagePage:
+    """Read the next messages of a snapshot that follows the order or a view.
+
+    Raises:
+        BranchDeletedError: The branch was deleted since.
+    """
+    _check_still_there(tx, snapshot)
+    return tx.read_messages(
+        snapshot.key, snapshot.at, view=snapshot.view, after=after, limit=limit, max_bytes=max_bytes
+    )
+
+
+def snapshot_chosen(
+    tx: ReadTransaction, snapshot: Snapshot, message_ids: Sequence[str], max_bytes: int
+) -> list[bytes]:
+    """Read the next messages of a snapshot that follows a selection the caller gave.
+
+    Raises:
+        BranchDeletedError: The branch was deleted since.
+    """
+    _check_still_there(tx, snapshot)
+    return tx.read_selected(snapshot.key, snapshot.at, message_ids, max_bytes)
+
+
+def _check_still_there(tx: ReadTransaction, snapshot: Snapshot) -> None:
+    branch_id = snapshot.key.branch_id
+    if open_branch(tx, snapshot.key.tenant_id, branch_id).incarnation != snapshot.branch.incarnation:
+        raise BranchDeletedError(f"branch {branch_id} was deleted", metadata={"branch_id": branch_id})

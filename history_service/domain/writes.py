@@ -1,0 +1,110 @@
+"""What every write shares: replay, deletion, revision, and the record of its response.
+
+The checks come in this order, after those of the request's own fields and
+before the rules of the write: replay of a known request, then deleted, then
+revision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from antiphon_client.errors import RequestIdReusedError, RevisionConflictError
+from history_service.domain.branches import open_branch
+from history_service.storage.port import BranchRow, RecordedResponse, WriteTransaction
+
+EXPIRED_AT_ONCE = 512
+"""Recorded responses that one write forgets at most."""
+
+
+class WriteResponse(Protocol):
+    """A response message of a write on a branch."""
+
+    revision: int
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 (protobuf's name)
+        """Encode it."""
+
+
+class CreationResponse(Protocol):
+    """Any response message."""
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 (protobuf's name)
+        """Encode it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteCall:
+    """One write as it was asked.
+
+    Attributes:
+        tenant_id: Who asks.
+        request_id: Names the request; empty when the caller gave none.
+        request_hash: SHA-256 over method and request bytes; empty without a request id.
+        replay_mark: Bytes that set ``replayed`` when they follow an encoded response.
+        now: Nanoseconds since the epoch.
+        expire_before: Forget some responses recorded before this time; None to forget none.
+    """
+
+    tenant_id: str
+    request_id: str
+    request_hash: bytes
+    replay_mark: bytes
+    now: int
+    expire_before: int | None = None
+
+
+def write_once(
+    tx: WriteTransaction, call: WriteCall, rule: Callable[[WriteTransaction], CreationResponse]
+) -> bytes:
+    """Run a write unless its request is known; return its encoded response either way.
+
+    Raises:
+        RequestIdReusedError: The request id was used for another request.
+    """
+    if not call.request_id:
+        return rule(tx).SerializeToString()
+    recorded = tx.recorded_response(call.tenant_id, call.request_id)
+    if recorded is not None:
+        if recorded.request_hash != call.request_hash:
+            raise RequestIdReusedError(f"request_id {call.request_id} was used for another request")
+        return recorded.response + call.replay_mark
+    response = rule(tx).SerializeToString()
+    if call.expire_before is not None:
+        tx.expire_responses(call.expire_before, EXPIRED_AT_ONCE)
+    tx.record_response(
+        call.tenant_id, call.request_id, RecordedResponse(call.request_hash, response), call.now
+    )
+    return response
+
+
+def write_branch(
+    tx: WriteTransaction,
+    call: WriteCall,
+    branch_id: str,
+    expected_revision: int | None,
+    rule: Callable[[WriteTransaction, BranchRow], WriteResponse],
+) -> bytes:
+    """Run a write on a branch as its next revision; return its encoded response.
+
+    ``rule`` gets the branch with its revision already counted up and stores the head.
+
+    Raises:
+        RequestIdReusedError: The request id was used for another request.
+        BranchNotFoundError: There is no such branch.
+        BranchDeletedError: It was deleted.
+        RevisionConflictError: It is not at the expected revision.
+    """
+
+    def guarded(tx: WriteTransaction) -> WriteResponse:
+        branch = open_branch(tx, call.tenant_id, branch_id)
+        if expected_revision is not None and expected_revision != branch.revision:
+            raise RevisionConflictError.of(branch_id, expected=expected_revision, actual=branch.revision)
+        branch.revision += 1
+        response = rule(tx, branch)
+        response.revision = branch.revision
+        return response
+
+    return write_once(tx, call, guarded)

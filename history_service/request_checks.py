@@ -1,0 +1,351 @@
+"""What a request's own fields must hold, before the branch is looked at.
+
+One function per RPC. Violations are gathered, so that a caller learns of all of
+them at once; sizes and counts end the check at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from google.protobuf.message import Message
+
+from antiphon.history.v1 import history_service_pb2 as history_pb
+from antiphon.message.v1 import message_pb2 as message_pb
+from antiphon_client.errors import (
+    FieldInvalidError,
+    ReservedKeyError,
+    SizeLimitExceededError,
+    Violation,
+)
+from antiphon_client.json_text import parse_json_text
+from antiphon_client.limits import Limits
+from antiphon_client.messages.validation import validate_json_field, validate_message, validate_uuid
+
+EXTERNAL_KEY_BYTES = 512
+BRANCH_METADATA_BYTES = 2**19
+"""A snapshot's header holds the branch's metadata beside a system record of up to
+3 MiB, and must stay below the 4 MiB that a gRPC client takes by default."""
+RESERVED_METADATA_KEY = "current_progression"
+
+_KINDS = frozenset(history_pb.MessageKind.values()) - {history_pb.MESSAGE_KIND_UNSPECIFIED}
+_ORDERS = frozenset(history_pb.Order.values())
+
+
+GuardedWrite = (
+    history_pb.UpdateBranchRequest
+    | history_pb.DeleteBranchRequest
+    | history_pb.AddMessagesRequest
+    | history_pb.RespondToActionRequest
+    | history_pb.SetSystemRequest
+    | history_pb.RemoveMessagesRequest
+    | history_pb.MoveMessageRequest
+    | history_pb.ClearMessagesRequest
+    | history_pb.SelectViewRequest
+    | history_pb.ClearViewRequest
+)
+"""A request of a write on a branch."""
+
+BranchRead = (
+    history_pb.GetBranchRequest
+    | history_pb.GetMessagesRequest
+    | history_pb.ListMessagesRequest
+    | history_pb.ReadSnapshotRequest
+)
+"""A request of a read of a branch."""
+
+
+class _Checks:
+    """Gathers violations; raises them as one error."""
+
+    def __init__(self) -> None:
+        self.violations: list[Violation] = []
+
+    def add(self, field: str, description: str) -> None:
+        self.violations.append(Violation(field, description))
+
+    def uuid(self, text: str, field: str) -> None:
+        validate_uuid(text, field, self.violations)
+
+    def uuid_if_present(self, request: Message, field: str) -> None:
+        if request.HasField(field):
+            self.uuid(getattr(request, field), field)
+
+    def request_id(self, text: str) -> None:
+        if text:
+            self.uuid(text, "request_id")
+
+    def object_if_given(self, text: str, field: str) -> None:
+        if text:
+            validate_json_field(text, field, self.violations, require_object=True)
+
+    def revision(self, request: Message, field: str) -> None:
+        if request.HasField(field) and getattr(request, field) < 1:
+            self.add(field, "must be 1 or more")
+
+    def page_size(self, page_size: int) -> None:
+        if page_size < 0:
+            self.add("page_size", "must not be negative")
+
+    def ids(self, message_ids: Iterable[str], field: str = "message_ids") -> None:
+        for index, message_id in enumerate(message_ids):
+            validate_uuid(message_id, f"{field}[{index}]", self.violations)
+
+    def finish(self) -> None:
+        if self.violations:
+            raise FieldInvalidError.of_all(self.violations)
+
+
+def check_create_branch(request: history_pb.CreateBranchRequest) -> None:
+    """Check a CreateBranchRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+        ReservedKeyError: The metadata uses a reserved key.
+        SizeLimitExceededError: The metadata is too large.
+    """
+    checks = _Checks()
+    checks.uuid_if_present(request, "branch_id")
+    checks.uuid_if_present(request, "parent_branch_id")
+    if request.HasField("external_key"):
+        size = len(request.external_key.encode())
+        if not 1 <= size <= EXTERNAL_KEY_BYTES:
+            checks.add("external_key", f"must have 1 to {EXTERNAL_KEY_BYTES} bytes, has {size}")
+    checks.request_id(request.request_id)
+    _branch_metadata(checks, request.metadata_json)
+
+
+def _branch_metadata(checks: _Checks, metadata_json: str) -> None:
+    """Finish the checks of a request with those of its branch metadata."""
+    _check_count("metadata_json", len(metadata_json.encode()), "branch_metadata_bytes", BRANCH_METADATA_BYTES)
+    checks.object_if_given(metadata_json, "metadata_json")
+    checks.finish()
+    if metadata_json and RESERVED_METADATA_KEY in parse_json_text(metadata_json):
+        raise ReservedKeyError(
+            f"metadata_json: the key {RESERVED_METADATA_KEY} is reserved; use SelectView",
+            metadata={"key": RESERVED_METADATA_KEY},
+            violations=[Violation("metadata_json", f"the key {RESERVED_METADATA_KEY} is reserved")],
+        )
+
+
+def _check_count(field: str, actual: int, limit_name: str, limit: int) -> None:
+    if actual > limit:
+        raise SizeLimitExceededError.of(field, limit_name=limit_name, limit=limit, actual=actual)
+
+
+def _guard(request: GuardedWrite) -> _Checks:
+    """Begin the checks of a branch write with the fields that all of them have."""
+    checks = _Checks()
+    checks.uuid(request.branch_id, "branch_id")
+    checks.revision(request, "expected_revision")
+    checks.request_id(request.request_id)
+    return checks
+
+
+def check_guarded_write(request: GuardedWrite) -> None:
+    """Check a branch write that has no fields of its own.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    _guard(request).finish()
+
+
+def check_update_branch(request: history_pb.UpdateBranchRequest) -> None:
+    """Check an UpdateBranchRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+        ReservedKeyError: The metadata uses a reserved key.
+        SizeLimitExceededError: The metadata is too large.
+    """
+    _branch_metadata(_guard(request), request.metadata_json)
+
+
+def check_add_messages(request: history_pb.AddMessagesRequest, limits: Limits) -> None:
+    """Check an AddMessagesRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule, an id comes twice, or two
+            messages are system records.
+        SizeLimitExceededError: There are too many messages, or one is too large.
+    """
+    checks = _guard(request)
+    messages = request.messages
+    if not messages:
+        checks.add("messages", "must hold one message at least")
+    _check_count("messages", len(messages), "batch_messages", limits.batch_messages)
+    seen: set[str] = set()
+    systems = 0
+    for index, message in enumerate(messages):
+        field = f"messages[{index}]"
+        validate_message(message, field, checks.violations, limits)
+        if message.id and message.id in seen:
+            checks.add(f"{field}.id", "comes twice in the batch")
+        seen.add(message.id)
+        if message.HasField("system"):
+            systems += 1
+            if systems > 1:
+                checks.add(f"{field}.system", "is the batch's second system record")
+    checks.finish()
+
+
+def check_respond(
+    request: history_pb.RespondToActionRequest, draft: message_pb.Message, limits: Limits
+) -> None:
+    """Check a RespondToActionRequest by the message drafted from it.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+        SizeLimitExceededError: The message is too large.
+    """
+    checks = _guard(request)
+    # The draft's content fields are the request's own, at its top level.
+    _draft(checks, request, draft, "action_response.", limits)
+
+
+def check_set_system(request: history_pb.SetSystemRequest, draft: message_pb.Message, limits: Limits) -> None:
+    """Check a SetSystemRequest by the message drafted from it.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+        SizeLimitExceededError: The message is too large.
+    """
+    checks = _guard(request)
+    if not request.HasField("system"):
+        checks.add("system", "is required")
+    _draft(checks, request, draft, "", limits)
+
+
+def _draft(
+    checks: _Checks,
+    request: history_pb.RespondToActionRequest | history_pb.SetSystemRequest,
+    draft: message_pb.Message,
+    prefix: str,
+    limits: Limits,
+) -> None:
+    """Finish the checks of a request with those of its message, under the request's own paths."""
+    found: list[Violation] = []
+    validate_message(draft, "", found, limits)
+    if request.HasField("message_id") and not request.message_id:
+        checks.uuid(request.message_id, "message_id")
+    for violation in found:
+        field = "message_id" if violation.field == "id" else violation.field.removeprefix(prefix)
+        checks.add(field, violation.description)
+    checks.finish()
+
+
+def check_remove_messages(request: history_pb.RemoveMessagesRequest, limits: Limits) -> None:
+    """Check a RemoveMessagesRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule, or an id comes twice.
+        SizeLimitExceededError: There are too many ids.
+    """
+    checks = _guard(request)
+    _some_ids(checks, request.message_ids, "batch_messages", limits.batch_messages)
+    seen: set[str] = set()
+    for index, message_id in enumerate(request.message_ids):
+        if message_id in seen:
+            checks.add(f"message_ids[{index}]", "comes twice")
+        seen.add(message_id)
+    checks.finish()
+
+
+def _some_ids(checks: _Checks, message_ids: Sequence[str], limit_name: str, limit: int) -> None:
+    if not message_ids:
+        checks.add("message_ids", "must hold one id at least")
+    _check_count("message_ids", len(message_ids), limit_name, limit)
+    checks.ids(message_ids)
+
+
+def check_move_message(request: history_pb.MoveMessageRequest) -> None:
+    """Check a MoveMessageRequest; its index is checked against the branch later.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    checks = _guard(request)
+    checks.uuid(request.message_id, "message_id")
+    if request.index < 0:
+        checks.add("index", "must not be negative")
+    checks.finish()
+
+
+def check_select_view(request: history_pb.SelectViewRequest) -> None:
+    """Check a SelectViewRequest; unknown and repeated ids are the branch's to tell.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    checks = _guard(request)
+    checks.ids(request.message_ids)
+    checks.finish()
+
+
+def _read(request: BranchRead) -> _Checks:
+    """Begin the checks of a read of a branch with the fields that all of them have."""
+    checks = _Checks()
+    checks.uuid(request.branch_id, "branch_id")
+    checks.revision(request, "at_revision")
+    return checks
+
+
+def check_get_branch(request: history_pb.GetBranchRequest) -> None:
+    """Check a GetBranchRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    _read(request).finish()
+
+
+def check_list_branches(request: history_pb.ListBranchesRequest) -> None:
+    """Check a ListBranchesRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    checks = _Checks()
+    checks.uuid_if_present(request, "parent_branch_id")
+    checks.page_size(request.page_size)
+    checks.finish()
+
+
+def check_get_messages(request: history_pb.GetMessagesRequest, limits: Limits) -> None:
+    """Check a GetMessagesRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+        SizeLimitExceededError: There are too many ids.
+    """
+    checks = _read(request)
+    _some_ids(checks, request.message_ids, "page_messages", limits.page_messages)
+    checks.finish()
+
+
+def check_list_messages(request: history_pb.ListMessagesRequest) -> None:
+    """Check a ListMessagesRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    checks = _read(request)
+    for index, kind in enumerate(request.kinds):
+        if kind not in _KINDS:
+            checks.add(f"kinds[{index}]", f"unknown kind {kind}")
+    if request.order not in _ORDERS:
+        checks.add("order", f"unknown order {request.order}")
+    checks.page_size(request.page_size)
+    checks.finish()
+
+
+def check_read_snapshot(request: history_pb.ReadSnapshotRequest) -> None:
+    """Check a ReadSnapshotRequest; unknown and repeated ids are the branch's to tell.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    checks = _read(request)
+    checks.ids(request.progression.message_ids, "progression.message_ids")
+    checks.finish()

@@ -1,0 +1,237 @@
+"""The RPCs of the history service: check, run the rule in the store, encode.
+
+What a servicer method raises is an ``AntiphonError``; the edge turns it into a
+status. Errors per RPC are listed in the proto.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import AsyncIterator, Callable
+from functools import lru_cache, partial
+from typing import Any
+
+import grpc.aio
+from google.protobuf.descriptor import Descriptor
+
+from antiphon.history.v1 import history_service_pb2 as pb
+from antiphon.history.v1 import history_service_pb2_grpc
+from antiphon.message.v1 import message_pb2 as message_pb
+from antiphon_client.edge.call import current_call
+from antiphon_client.ids import new_id
+from antiphon_client.limits import Limits
+from history_service import encoding, paging, snapshot_stream
+from history_service import request_checks as checks
+from history_service.domain import actions, branches, lists, membership, reads, views
+from history_service.domain.prepared import Stamper
+from history_service.domain.writes import EXPIRED_AT_ONCE, WriteCall, write_branch, write_once
+from history_service.storage.port import BranchRow, HistoryStore, WriteTransaction
+
+REPLAY_RETENTION = 24 * 3600 * 10**9
+"""How long a request id is remembered at least, in nanoseconds."""
+_WRITES_PER_CLEANUP = EXPIRED_AT_ONCE // 2
+"""Fewer than one cleanup forgets, so that a backlog shrinks."""
+
+Context = grpc.aio.ServicerContext[Any, Any]
+Spliced = Any
+"""An encoded response. The edge passes it through; the generated base class knows typed ones only."""
+Rule = Callable[[WriteTransaction, BranchRow], Any]
+
+
+class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
+    """Serves ``antiphon.history.v1.HistoryService`` from a store."""
+
+    def __init__(
+        self,
+        store: HistoryStore,
+        limits: Limits,
+        *,
+        clock: Callable[[], int] = time.time_ns,
+        make_id: Callable[[], str] = new_id,
+    ) -> None:
+        """Set up the servicer.
+
+        Args:
+            store: Where branches are kept; started and closed by the caller.
+            limits: Bounds on messages, batches, pages, replies and frames.
+            clock: Returns nanoseconds since the epoch.
+            make_id: Returns a fresh canonical UUID.
+        """
+        self._store = store
+        self._limits = limits
+        self._stamper = Stamper(clock, make_id)
+        self._recorded = 0
+
+    # Branches
+
+    async def CreateBranch(self, request: pb.CreateBranchRequest, context: Context) -> Spliced:
+        """Make an empty branch."""
+        checks.check_create_branch(request)
+        call = self._write_call(request.request_id, pb.CreateBranchResponse.DESCRIPTOR)
+
+        def rule(tx: WriteTransaction) -> pb.CreateBranchResponse:
+            return branches.create_branch(tx, call.tenant_id, request, self._stamper)
+
+        return await self._store.write(lambda tx: write_once(tx, call, rule))
+
+    async def GetBranch(self, request: pb.GetBranchRequest, context: Context) -> pb.GetBranchResponse:
+        """Read what a branch is."""
+        checks.check_get_branch(request)
+        tenant_id, at_revision = current_call().tenant_id, _at_revision(request)
+        branch = await self._store.read(
+            lambda tx: branches.read_branch(tx, tenant_id, request.branch_id, at_revision)
+        )
+        return pb.GetBranchResponse(branch=branch)
+
+    async def ListBranches(
+        self, request: pb.ListBranchesRequest, context: Context
+    ) -> pb.ListBranchesResponse:
+        """List living branches."""
+        checks.check_list_branches(request)
+        prefix = request.external_key_prefix if request.HasField("external_key_prefix") else None
+        parent = request.parent_branch_id if request.HasField("parent_branch_id") else None
+        wanted = branches.BranchList(current_call().tenant_id, prefix, parent)
+        filters = (wanted.tenant_id, prefix, parent)
+        after = paging.read_branch_token(request.page_token, filters) if request.page_token else None
+        limit = paging.page_limit(request.page_size, self._limits.page_messages)
+        page, anchor = await self._store.read(
+            lambda tx: branches.list_branches(tx, wanted, after, limit, self._limits.page_bytes)
+        )
+        token = paging.branch_token(filters, anchor) if anchor else ""
+        return pb.ListBranchesResponse(branches=page, next_page_token=token)
+
+    async def UpdateBranch(self, request: pb.UpdateBranchRequest, context: Context) -> Spliced:
+        """Replace a branch's metadata."""
+        checks.check_update_branch(request)
+        rule = partial(branches.update_branch, metadata_json=request.metadata_json)
+        return await self._write(request, pb.UpdateBranchResponse.DESCRIPTOR, rule)
+
+    async def DeleteBranch(self, request: pb.DeleteBranchRequest, context: Context) -> Spliced:
+        """Delete a branch for good."""
+        checks.check_guarded_write(request)
+        return await self._write(request, pb.DeleteBranchResponse.DESCRIPTOR, branches.delete_branch)
+
+    # Membership and order
+
+    async def AddMessages(self, request: pb.AddMessagesRequest, context: Context) -> Spliced:
+        """Add or replace messages."""
+        checks.check_add_messages(request, self._limits)
+        batch, allow = self._stamper.prepare_all(request.messages), request.allow_unresolved
+        rule = partial(membership.add_messages, batch=batch, allow_unresolved=allow)
+        return await self._write(request, pb.AddMessagesResponse.DESCRIPTOR, rule)
+
+    async def RespondToAction(self, request: pb.RespondToActionRequest, context: Context) -> Spliced:
+        """Append the response to an action request."""
+        draft = actions.draft_response(request)
+        checks.check_respond(request, draft, self._limits)
+        rule = partial(actions.respond, draft=draft, stamper=self._stamper, limits=self._limits)
+        return await self._write(request, pb.RespondToActionResponse.DESCRIPTOR, rule)
+
+    async def SetSystem(self, request: pb.SetSystemRequest, context: Context) -> Spliced:
+        """Set the one system record."""
+        draft = message_pb.Message(
+            id=request.message_id, metadata_json=request.metadata_json, system=request.system
+        )
+        checks.check_set_system(request, draft, self._limits)
+        rule = partial(membership.set_system, prepared=self._stamper.prepare_all([draft])[0])
+        return await self._write(request, pb.SetSystemResponse.DESCRIPTOR, rule)
+
+    async def RemoveMessages(self, request: pb.RemoveMessagesRequest, context: Context) -> Spliced:
+        """Remove messages."""
+        checks.check_remove_messages(request, self._limits)
+        rule = partial(membership.remove_messages, message_ids=request.message_ids)
+        return await self._write(request, pb.RemoveMessagesResponse.DESCRIPTOR, rule)
+
+    async def MoveMessage(self, request: pb.MoveMessageRequest, context: Context) -> Spliced:
+        """Move one message."""
+        checks.check_move_message(request)
+        rule = partial(membership.move_message, message_id=request.message_id, index=request.index)
+        return await self._write(request, pb.MoveMessageResponse.DESCRIPTOR, rule)
+
+    async def ClearMessages(self, request: pb.ClearMessagesRequest, context: Context) -> Spliced:
+        """Remove all messages but the system record."""
+        checks.check_guarded_write(request)
+        return await self._write(request, pb.ClearMessagesResponse.DESCRIPTOR, membership.clear_messages)
+
+    async def SelectView(self, request: pb.SelectViewRequest, context: Context) -> Spliced:
+        """Select a view."""
+        checks.check_select_view(request)
+        rule = partial(views.select_view, message_ids=request.message_ids)
+        return await self._write(request, pb.SelectViewResponse.DESCRIPTOR, rule)
+
+    async def ClearView(self, request: pb.ClearViewRequest, context: Context) -> Spliced:
+        """Return to the full order."""
+        checks.check_guarded_write(request)
+        return await self._write(request, pb.ClearViewResponse.DESCRIPTOR, views.clear_view)
+
+    # Reading
+
+    async def GetMessages(self, request: pb.GetMessagesRequest, context: Context) -> Spliced:
+        """Read messages by id."""
+        checks.check_get_messages(request, self._limits)
+        rule = partial(
+            reads.get_messages,
+            tenant_id=current_call().tenant_id,
+            branch_id=request.branch_id,
+            message_ids=request.message_ids,
+            at_revision=_at_revision(request),
+            reply_bytes=self._limits.reply_bytes,
+            overhead=encoding.FIELD_OVERHEAD,
+        )
+        return encoding.get_messages_response(*await self._store.read(rule))
+
+    async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> Spliced:
+        """List messages in order."""
+        checks.check_list_messages(request)
+        descending, kinds = request.order == pb.ORDER_DESCENDING, sorted(set(request.kinds))
+        tenant_id, at_revision = current_call().tenant_id, _at_revision(request)
+        wanted = lists.MessageList(tenant_id, request.branch_id, at_revision, kinds, descending)
+        filters = (tenant_id, request.branch_id, kinds, descending)
+        position = paging.read_message_token(request.page_token, filters) if request.page_token else None
+        limit = paging.page_limit(request.page_size, self._limits.page_messages)
+        page = await self._store.read(
+            lambda tx: lists.list_messages(tx, wanted, position, limit, self._limits.page_bytes)
+        )
+        token = paging.message_token(filters, page.next_position) if page.next_position else ""
+        return encoding.list_messages_response(page.revision, page.bodies, token)
+
+    async def ReadSnapshot(self, request: pb.ReadSnapshotRequest, context: Context) -> AsyncIterator[Spliced]:
+        """Stream a selection of a branch at one revision."""
+        checks.check_read_snapshot(request)
+        tenant_id, at_revision = current_call().tenant_id, _at_revision(request)
+        chosen = request.progression.message_ids if request.HasField("progression") else None
+        snapshot = await self._store.read(
+            lambda tx: reads.open_snapshot(tx, tenant_id, request.branch_id, at_revision, chosen)
+        )
+        async for frame in snapshot_stream.frames(self._store, snapshot, self._limits):
+            yield frame
+
+    # What every write does
+
+    async def _write(self, request: checks.GuardedWrite, response: Descriptor, rule: Rule) -> Spliced:
+        call = self._write_call(request.request_id, response)
+        expected = request.expected_revision if request.HasField("expected_revision") else None
+        work = partial(
+            write_branch, call=call, branch_id=request.branch_id, expected_revision=expected, rule=rule
+        )
+        return await self._store.write(work)
+
+    def _write_call(self, request_id: str, response: Descriptor) -> WriteCall:
+        call = current_call()
+        request_hash = b""
+        expire_before = None
+        now = self._stamper.clock()
+        if request_id:
+            request_hash = hashlib.sha256(call.method.encode() + b"\0" + call.request_bytes).digest()
+            self._recorded += 1
+            if self._recorded % _WRITES_PER_CLEANUP == 0:
+                expire_before = now - REPLAY_RETENTION
+        return WriteCall(call.tenant_id, request_id, request_hash, _replay_mark(response), now, expire_before)
+
+
+_replay_mark = lru_cache(maxsize=None)(encoding.replay_mark)
+
+
+def _at_revision(request: checks.BranchRead) -> int | None:
+    return request.at_revision if request.HasField("at_revision") else None

@@ -1,0 +1,446 @@
+"""The memory store: the port in plain Python, for tests and trials.
+
+It is lost with the process. Works run on the caller's event loop, one at a time
+by construction; an undo log takes back a work that fails.
+"""
+
+from __future__ import annotations
+
+import uuid
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TypeVar
+
+from antiphon_client.errors import ShuttingDownError, StoreCorruptError
+from history_service.storage.port import (
+    AnchorNotFoundError,
+    BranchAnchor,
+    BranchKey,
+    BranchRow,
+    ChangeRow,
+    Member,
+    MessagePage,
+    NewMember,
+    ReadTransaction,
+    RecordedResponse,
+    WriteTransaction,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Row:
+    """A member row or, with the fields after ``removed`` at rest, a view row."""
+
+    order_key: int
+    message_id: str
+    added: int
+    removed: int | None = None
+    kind: int = 0
+    link_id: str | None = None
+    interim: bool = False
+    body: int = 0
+
+    def lives_at(self, revision: int) -> bool:
+        return self.added <= revision and (self.removed is None or self.removed > revision)
+
+    def as_member(self) -> Member:
+        return Member(
+            self.message_id, self.order_key, self.kind, self.added, self.link_id, self.interim, self.body
+        )
+
+
+def _order_key(row: _Row) -> int:
+    return row.order_key
+
+
+class _Rows:
+    """Rows by order key, and the versions of each id by age."""
+
+    def __init__(self) -> None:
+        self.ordered: list[_Row] = []
+        self.versions: dict[str, list[_Row]] = {}
+
+    def add(self, row: _Row) -> None:
+        self.ordered.insert(bisect_right(self.ordered, row.order_key, key=_order_key), row)
+        self.versions.setdefault(row.message_id, []).append(row)
+
+    def discard(self, row: _Row) -> None:
+        self.ordered.remove(row)
+        self.versions[row.message_id].remove(row)
+
+    def live(self, message_id: str) -> _Row | None:
+        versions = self.versions.get(message_id)
+        return versions[-1] if versions and versions[-1].removed is None else None
+
+    def at(self, message_id: str, revision: int) -> _Row | None:
+        return next((row for row in self.versions.get(message_id, ()) if row.lives_at(revision)), None)
+
+    def all_live(self) -> Iterator[_Row]:
+        return (row for row in self.ordered if row.removed is None)
+
+    def scan(self, revision: int, after: str | None, descending: bool = False) -> Iterator[_Row]:
+        """Yield the rows living at a revision, from the one after ``after`` on."""
+        low, high = 0, len(self.ordered)
+        if after is not None:
+            anchor = self.at(after, revision)
+            if anchor is None:
+                raise AnchorNotFoundError(after)
+            if descending:
+                high = bisect_left(self.ordered, anchor.order_key, key=_order_key)
+            else:
+                low = bisect_right(self.ordered, anchor.order_key, key=_order_key)
+        positions: Iterable[int] = range(high - 1, low - 1, -1) if descending else range(low, high)
+        rows = (self.ordered[position] for position in positions)
+        return (row for row in rows if row.lives_at(revision))
+
+
+@dataclass(slots=True)
+class _View:
+    begun: int
+    ended: int | None = None
+    rows: _Rows = field(default_factory=_Rows)
+
+
+@dataclass(slots=True)
+class _Branch:
+    row: BranchRow
+    metadata: list[tuple[int, str]]
+    members: _Rows = field(default_factory=_Rows)
+    views: dict[int, _View] = field(default_factory=dict)
+    changes: list[ChangeRow] = field(default_factory=list)
+
+
+class _Transaction:
+    """Both kinds of transaction: reading needs nothing that writing does not have."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self._undo: list[Callable[[], object]] = []
+
+    def roll_back(self) -> None:
+        """Take back everything this transaction did."""
+        while self._undo:
+            self._undo.pop()()
+
+    def _branch(self, key: BranchKey) -> _Branch:
+        return self._store.branches[key.tenant_id, key.branch_id]
+
+    def _rows(self, key: BranchKey, view: int | None) -> _Rows:
+        branch = self._branch(key)
+        return branch.members if view is None else branch.views[view].rows
+
+    # Directory
+
+    def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
+        found = self._store.branches.get((tenant_id, branch_id))
+        return None if found is None else replace(found.row)
+
+    def branch_id_of_external_key(self, tenant_id: str, external_key: str) -> str | None:
+        for row in self._living(tenant_id):
+            if row.external_key == external_key:
+                return row.key.branch_id
+        return None
+
+    def _living(self, tenant_id: str) -> Iterator[BranchRow]:
+        rows = (branch.row for (tenant, _), branch in self._store.branches.items() if tenant == tenant_id)
+        return (row for row in rows if not row.deleted)
+
+    def list_branches(
+        self,
+        tenant_id: str,
+        *,
+        external_key_prefix: str | None,
+        parent_branch_id: str | None,
+        after: BranchAnchor | None,
+        limit: int,
+    ) -> list[BranchRow]:
+        rows = [
+            row
+            for row in self._living(tenant_id)
+            if parent_branch_id is None or row.parent_branch_id == parent_branch_id
+        ]
+        if external_key_prefix is None:
+            by_age = sorted(((row.created_at, row.key.branch_id), row) for row in rows)
+            start = None if after is None else (after.created_at, after.branch_id)
+            found = [row for rank, row in by_age if start is None or rank > start]
+        else:
+            keyed = [(row.external_key, row) for row in rows if row.external_key is not None]
+            by_key = sorted((key.encode(), row) for key, row in keyed if key.startswith(external_key_prefix))
+            after_key = None if after is None else after.external_key.encode()
+            found = [row for key, row in by_key if after_key is None or key > after_key]
+        return [replace(row) for row in found[:limit]]
+
+    def metadata(self, key: BranchKey, at: int) -> str:
+        versions = self._branch(key).metadata
+        return versions[bisect_right(versions, at, key=lambda version: version[0]) - 1][1]
+
+    def recorded_response(self, tenant_id: str, request_id: str) -> RecordedResponse | None:
+        found = self._store.responses.get((tenant_id, request_id))
+        return None if found is None else found[1]
+
+    # Live members
+
+    def members(self, key: BranchKey, message_ids: Collection[str]) -> dict[str, Member]:
+        rows = map(self._branch(key).members.live, message_ids)
+        return {row.message_id: row.as_member() for row in rows if row is not None}
+
+    def linked_members(self, key: BranchKey, message_ids: Collection[str]) -> list[Member]:
+        return [row.as_member() for row in self._branch(key).members.all_live() if row.link_id in message_ids]
+
+    def body(self, key: BranchKey, number: int) -> bytes:
+        try:
+            return self._store.bodies[number]
+        except KeyError:
+            raise StoreCorruptError("a stored message is missing") from None
+
+    def index_of(self, key: BranchKey, order_key: int) -> int:
+        return sum(row.order_key < order_key for row in self._branch(key).members.all_live())
+
+    def order_keys_at(self, key: BranchKey, index: int, count: int) -> list[int]:
+        live = self._branch(key).members.all_live()
+        return [row.order_key for row in islice(live, index, index + count)]
+
+    def view_members(self, key: BranchKey, epoch: int, message_ids: Collection[str]) -> set[str]:
+        rows = self._rows(key, epoch)
+        return {message_id for message_id in message_ids if rows.live(message_id) is not None}
+
+    # Any revision
+
+    def view_at(self, key: BranchKey, at: int) -> int | None:
+        for epoch, view in self._branch(key).views.items():
+            if view.begun <= at and (view.ended is None or view.ended > at):
+                return epoch
+        return None
+
+    def count(self, key: BranchKey, at: int, view: int | None) -> int:
+        return sum(1 for _ in self._rows(key, view).scan(at, None))
+
+    def message_sizes(self, key: BranchKey, at: int, message_ids: Collection[str]) -> dict[str, int]:
+        members = self._branch(key).members
+        rows = (members.at(message_id, at) for message_id in message_ids)
+        return {row.message_id: len(self.body(key, row.body)) for row in rows if row is not None}
+
+    def read_selected(
+        self, key: BranchKey, at: int, message_ids: Sequence[str], max_bytes: int
+    ) -> list[bytes]:
+        bodies: list[bytes] = []
+        for message_id in message_ids:
+            body = self._body_at(key, at, message_id)
+            max_bytes -= len(body)
+            if bodies and max_bytes < 0:
+                break
+            bodies.append(body)
+        return bodies
+
+    def _body_at(self, key: BranchKey, at: int, message_id: str) -> bytes:
+        row = self._branch(key).members.at(message_id, at)
+        if row is None:
+            raise StoreCorruptError("a selected message is missing")
+        return self.body(key, row.body)
+
+    def read_ids(
+        self, key: BranchKey, at: int, *, view: int | None, after: str | None, limit: int
+    ) -> list[str]:
+        return [row.message_id for row in islice(self._rows(key, view).scan(at, after), limit)]
+
+    def read_messages(
+        self,
+        key: BranchKey,
+        at: int,
+        *,
+        view: int | None,
+        after: str | None,
+        limit: int,
+        max_bytes: int,
+        kinds: Collection[int] = (),
+        descending: bool = False,
+    ) -> MessagePage:
+        bodies: list[bytes] = []
+        for row in self._rows(key, view).scan(at, after, descending):
+            if kinds and row.kind not in kinds:
+                continue
+            body = self._body_at(key, at, row.message_id)
+            max_bytes -= len(body)
+            if len(bodies) == limit or (bodies and max_bytes < 0):
+                return MessagePage(bodies, complete=False)
+            bodies.append(body)
+        return MessagePage(bodies, complete=True)
+
+    def changes(self, key: BranchKey, after_revision: int, limit: int) -> list[ChangeRow]:
+        changes = self._branch(key).changes
+        start = bisect_right(changes, after_revision, key=lambda change: change.revision)
+        return changes[start : start + limit]
+
+    # Writing: the directory
+
+    def insert_branch(self, branch: BranchRow, metadata_json: str) -> None:
+        address = branch.key.tenant_id, branch.key.branch_id
+        self._store.branches[address] = _Branch(replace(branch), [(branch.revision, metadata_json)])
+        self._undo.append(lambda: self._store.branches.pop(address))
+
+    def save_head(self, branch: BranchRow) -> None:
+        stored = self._branch(branch.key)
+        former, stored.row = stored.row, replace(branch)
+        self._undo.append(lambda: setattr(stored, "row", former))
+
+    def put_metadata(self, key: BranchKey, revision: int, metadata_json: str) -> None:
+        versions = self._branch(key).metadata
+        versions.append((revision, metadata_json))
+        self._undo.append(versions.pop)
+
+    def record_response(
+        self, tenant_id: str, request_id: str, recorded: RecordedResponse, recorded_at: int
+    ) -> None:
+        address = tenant_id, request_id
+        self._store.responses[address] = recorded_at, recorded
+        self._undo.append(lambda: self._store.responses.pop(address))
+
+    def expire_responses(self, recorded_before: int, limit: int) -> int:
+        responses = self._store.responses
+        old = [(entry[0], address) for address, entry in responses.items() if entry[0] < recorded_before]
+        addresses = [address for _, address in sorted(old)[:limit]]
+        dropped = {address: responses.pop(address) for address in addresses}
+        self._undo.append(lambda: responses.update(dropped))
+        return len(dropped)
+
+    def append_change(
+        self, key: BranchKey, revision: int, kind: int, ignorable: bool, payload: bytes
+    ) -> None:
+        store = self._store
+        changes = self._branch(key).changes
+        changes.append(ChangeRow(revision, kind, ignorable, payload, store.writer_id, store.next_counter()))
+        self._undo.append(changes.pop)
+
+    # Writing: members
+
+    def insert_members(self, key: BranchKey, revision: int, rows: Sequence[NewMember]) -> None:
+        for new in rows:
+            body = self._store.add_body(new.body) if isinstance(new.body, bytes) else new.body
+            row = _Row(
+                new.order_key, new.message_id, revision, None, new.kind, new.link_id, new.interim, body
+            )
+            self._add(self._branch(key).members, row)
+
+    def _add(self, rows: _Rows, row: _Row) -> None:
+        rows.add(row)
+        self._undo.append(lambda: rows.discard(row))
+
+    def _end(self, rows: Iterable[_Row], revision: int) -> int:
+        ended = list(rows)
+        for row in ended:
+            row.removed = revision
+
+        def restore() -> None:
+            for row in ended:
+                row.removed = None
+
+        self._undo.append(restore)
+        return len(ended)
+
+    def remove_members(self, key: BranchKey, revision: int, message_ids: Collection[str]) -> None:
+        rows = map(self._branch(key).members.live, message_ids)
+        self._end((row for row in rows if row is not None), revision)
+
+    def remove_all_members(self, key: BranchKey, revision: int, keep: str | None) -> None:
+        live = self._branch(key).members.all_live()
+        self._end((row for row in live if row.message_id != keep), revision)
+
+    def order_keys_between(self, key: BranchKey, low: int, high: int) -> list[int]:
+        rows = self._branch(key).members.ordered
+        start = bisect_left(rows, low, key=_order_key)
+        end = bisect_right(rows, high, key=_order_key)
+        return sorted({row.order_key for row in rows[start:end]})
+
+    def relabel(self, key: BranchKey, new_keys: Mapping[int, int]) -> None:
+        rows = self._branch(key).members.ordered
+        former = [row.order_key for row in rows]
+        for row in rows:
+            row.order_key = new_keys.get(row.order_key, row.order_key)
+        rows.sort(key=_order_key)
+
+        def restore() -> None:
+            # The relative order is the same before and after.
+            for row, order_key in zip(rows, former, strict=True):
+                row.order_key = order_key
+
+        self._undo.append(restore)
+
+    # Writing: views
+
+    def begin_view(self, key: BranchKey, epoch: int) -> None:
+        views = self._branch(key).views
+        views[epoch] = _View(epoch)
+        self._undo.append(lambda: views.pop(epoch))
+
+    def end_view(self, key: BranchKey, epoch: int, revision: int) -> None:
+        view = self._branch(key).views[epoch]
+        view.ended = revision
+        self._undo.append(lambda: setattr(view, "ended", None))
+
+    def insert_view_rows(
+        self, key: BranchKey, epoch: int, revision: int, rows: Sequence[tuple[int, str]]
+    ) -> None:
+        for order_key, message_id in rows:
+            self._add(self._rows(key, epoch), _Row(order_key, message_id, revision))
+
+    def remove_view_rows(
+        self, key: BranchKey, epoch: int, revision: int, message_ids: Collection[str]
+    ) -> int:
+        rows = map(self._rows(key, epoch).live, message_ids)
+        return self._end((row for row in rows if row is not None), revision)
+
+    def remove_all_view_rows(self, key: BranchKey, epoch: int, revision: int, keep: str | None) -> None:
+        live = self._rows(key, epoch).all_live()
+        self._end((row for row in live if row.message_id != keep), revision)
+
+
+class MemoryStore:
+    """Branches in this process's memory; implements ``HistoryStore``."""
+
+    def __init__(self) -> None:
+        self.branches: dict[tuple[str, str], _Branch] = {}
+        self.bodies: dict[int, bytes] = {}
+        self.responses: dict[tuple[str, str], tuple[int, RecordedResponse]] = {}
+        self.writer_id = str(uuid.uuid4())
+        self._counter = 0
+        self._closed = False
+
+    def next_counter(self) -> int:
+        """Return how many changes were recorded before this one."""
+        self._counter += 1
+        return self._counter - 1
+
+    def add_body(self, body: bytes) -> int:
+        """Keep a body; return its number."""
+        number = len(self.bodies) + 1
+        self.bodies[number] = body
+        return number
+
+    async def start(self) -> None:
+        """Do nothing: there is nothing to open."""
+
+    async def close(self) -> None:
+        """Refuse further work."""
+        self._closed = True
+
+    async def write(self, work: Callable[[WriteTransaction], T]) -> T:
+        """Run a work; see the port."""
+        transaction = self._begin()
+        try:
+            return work(transaction)
+        except BaseException:
+            transaction.roll_back()
+            raise
+
+    async def read(self, work: Callable[[ReadTransaction], T]) -> T:
+        """Run a work; see the port."""
+        return work(self._begin())
+
+    def _begin(self) -> _Transaction:
+        if self._closed:
+            raise ShuttingDownError("the store is closing")
+        return _Transaction(self)

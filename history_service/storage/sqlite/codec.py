@@ -1,0 +1,86 @@
+"""Values as the database keeps them: ids as 16-byte blobs, which sort as their text does."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from history_service.storage.port import BranchKey, BranchRow, Member
+
+
+def id_blob(text: str) -> bytes:
+    """Encode a UUID in canonical text."""
+    return bytes.fromhex(text.replace("-", ""))
+
+
+def id_text(blob: bytes) -> str:
+    """Decode a UUID into canonical text."""
+    digits = blob.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def optional_id_blob(text: str | None) -> bytes | None:
+    """Encode a UUID or its absence."""
+    return None if text is None else id_blob(text)
+
+
+def optional_id_text(blob: bytes | None) -> str | None:
+    """Decode a UUID or its absence."""
+    return None if blob is None else id_text(blob)
+
+
+KeyColumns = tuple[str, bytes, bytes]
+"""tenant_id, lineage_id, branch_id as bound to a statement."""
+
+
+@lru_cache(maxsize=4096)
+def key_columns(key: BranchKey) -> KeyColumns:
+    """Encode the leading columns of a branch's rows."""
+    return key.tenant_id, id_blob(key.lineage_id), id_blob(key.branch_id)
+
+
+BRANCH_COLUMNS = (
+    "number, tenant_id, lineage_id, branch_id, incarnation, created_at, external_key, parent_branch_id, "
+    "revision, message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted"
+)
+"""The columns ``branch_row`` takes, in its order."""
+
+BranchColumns = tuple[
+    int, str, bytes, bytes, bytes, int, bytes | None, bytes | None,
+    int, int, int, bytes | None, int | None, int, int, int,
+]  # fmt: skip
+
+
+def branch_row(columns: BranchColumns) -> tuple[int, BranchRow]:
+    """Decode a row of ``branch``: its number and the branch."""
+    (
+        number, tenant_id, lineage_id, branch_id, incarnation, created_at, external_key, parent_branch_id,
+        revision, message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted,
+    ) = columns  # fmt: skip
+    row = BranchRow(
+        key=BranchKey(tenant_id, id_text(lineage_id), id_text(branch_id)),
+        incarnation=id_text(incarnation),
+        created_at=created_at,
+        external_key=None if external_key is None else external_key.decode(),
+        parent_branch_id=optional_id_text(parent_branch_id),
+        revision=revision,
+        message_count=message_count,
+        last_key=last_key,
+        system_id=optional_id_text(system_id),
+        view_epoch=view_epoch,
+        view_count=view_count,
+        view_last_key=view_last_key,
+        deleted=bool(deleted),
+    )
+    return number, row
+
+
+MEMBER_COLUMNS = "message_id, order_key, kind, added_revision, link_id, interim, body"
+"""The columns ``member`` takes, in its order."""
+
+
+def member(columns: tuple[bytes, int, int, int, bytes | None, int, int]) -> Member:
+    """Decode a row of ``member``."""
+    message_id, order_key, kind, added_revision, link_id, interim, body = columns
+    return Member(
+        id_text(message_id), order_key, kind, added_revision, optional_id_text(link_id), bool(interim), body
+    )

@@ -1,0 +1,76 @@
+"""Opening connections to the database file, with the settings each kind needs."""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+WAL_SIZE_LIMIT = 64 * 2**20
+"""Bytes to which the write-ahead log file is cut back once a burst has been copied."""
+
+WRITER_CACHE_KIB = 64 * 1024
+"""Memory for pages of the writing connection, in KiB."""
+
+READER_CACHE_KIB = 8 * 1024
+"""Memory for pages of each reading connection, in KiB."""
+
+BUSY_MILLISECONDS = 2000
+"""How long a connection waits for a lock before it gives up (STORE_BUSY)."""
+
+
+def open_writer(path: str, vfs: str | None = None) -> apsw.Connection:
+    """Open the one writing connection, creating the file with mode 0600 where there is none.
+
+    The file's contents are not touched: that waits for ``make_durable``, after
+    the caller has seen whose file it is.
+
+    Args:
+        path: The database file.
+        vfs: Name of the SQLite VFS; None is the system's own. Tests put one
+            between SQLite and the disk.
+    """
+    if not os.path.exists(path):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        sync_directory(os.path.dirname(path))
+    connection = _open(path, vfs, WRITER_CACHE_KIB)
+    # The writer copies the log itself, after it has answered its callers.
+    connection.wal_autocheckpoint(0)
+    return connection
+
+
+def make_durable(connection: apsw.Connection) -> None:
+    """Make every commit reach stable storage before it returns.
+
+    Write-ahead log with ``synchronous=FULL``, and ``fullfsync`` where the
+    system knows it (history design, Storage).
+    """
+    connection.pragma("journal_mode", "WAL")
+    connection.pragma("synchronous", "FULL")
+    connection.pragma("fullfsync", 1)
+    connection.pragma("journal_size_limit", WAL_SIZE_LIMIT)
+
+
+def open_reader(path: str, vfs: str | None = None) -> apsw.Connection:
+    """Open a connection that refuses to write, on a file the writer has opened before."""
+    connection = _open(path, vfs, READER_CACHE_KIB)
+    connection.pragma("query_only", 1)
+    connection.wal_autocheckpoint(0)
+    return connection
+
+
+def _open(path: str, vfs: str | None, cache_kib: int) -> apsw.Connection:
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    connection.pragma("temp_store", "MEMORY")
+    connection.pragma("cache_size", -cache_kib)
+    return connection
+
+
+def sync_directory(path: str) -> None:
+    """Put a directory's entries on stable storage: without it a new file can vanish with the power."""
+    descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,326 @@
+"""The reading half of the storage port over a SQLite connection."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from antiphon_client.errors import StoreCorruptError
+from history_service.storage.port import (
+    AnchorNotFoundError,
+    BranchAnchor,
+    BranchKey,
+    BranchRow,
+    ChangeRow,
+    Member,
+    MessagePage,
+    RecordedResponse,
+)
+from history_service.storage.sqlite import codec
+from history_service.storage.sqlite.codec import BRANCH_COLUMNS, MEMBER_COLUMNS, id_blob, id_text, key_columns
+from history_service.storage.sqlite.scans import Scan, scan_sql
+
+_OF_BRANCH = "tenant_id = ? AND lineage_id = ? AND branch_id = ?"
+
+_BRANCH = f"SELECT {BRANCH_COLUMNS} FROM branch WHERE tenant_id = ? AND branch_id = ?"
+_HEAD_REVISION = "SELECT revision FROM branch WHERE tenant_id = ? AND branch_id = ?"
+_BRANCH_OF_EXTERNAL_KEY = (
+    "SELECT branch_id FROM branch WHERE tenant_id = ? AND external_key = ? AND deleted = 0"
+)
+_METADATA = (
+    f"SELECT metadata_json FROM branch_metadata WHERE {_OF_BRANCH} AND revision <= ?"
+    " ORDER BY revision DESC LIMIT 1"
+)
+_RECORDED = "SELECT request_hash, response FROM recorded_response WHERE tenant_id = ? AND request_id = ?"
+
+_LIVE_MEMBER = f"FROM member WHERE {_OF_BRANCH} AND removed_revision IS NULL"
+_MEMBER = f"SELECT {MEMBER_COLUMNS} {_LIVE_MEMBER} AND message_id = ?"
+_LINKED = f"SELECT {MEMBER_COLUMNS} {_LIVE_MEMBER} AND link_id = ?"
+_INDEX_OF = f"SELECT count(*) {_LIVE_MEMBER} AND order_key < ?"
+_ORDER_KEYS_AT = f"SELECT order_key {_LIVE_MEMBER} ORDER BY order_key LIMIT ? OFFSET ?"
+_BODY = "SELECT bytes FROM message_body WHERE number = ? AND tenant_id = ? AND lineage_id = ?"
+_VIEW_MEMBER = (
+    f"SELECT message_id FROM view_row WHERE {_OF_BRANCH} AND epoch = ?"
+    " AND removed_revision IS NULL AND message_id = ?"
+)
+_VIEW_AT = (
+    f"SELECT epoch FROM view WHERE {_OF_BRANCH} AND epoch <= ?"
+    " AND (ended_revision IS NULL OR ended_revision > ?) ORDER BY epoch DESC LIMIT 1"
+)
+
+
+def _at_revision(select: str, table: str, scope: str) -> str:
+    """A statement over the one row that lives at a revision: parameters (scope, at, scope, at, at)."""
+    return (
+        f"SELECT {select} FROM {table} WHERE {scope} AND removed_revision IS NULL AND added_revision <= ?"
+        f" UNION ALL "
+        f"SELECT {select} FROM {table} WHERE {scope} AND removed_revision > ? AND added_revision <= ?"
+    )
+
+
+_COUNT = _at_revision("count(*)", "member", _OF_BRANCH)
+_COUNT_VIEW = _at_revision("count(*)", "view_row", f"{_OF_BRANCH} AND epoch = ?")
+_KEY_AT = _at_revision("order_key", "member", f"{_OF_BRANCH} AND message_id = ?")
+_VIEW_KEY_AT = _at_revision("order_key", "view_row", f"{_OF_BRANCH} AND epoch = ? AND message_id = ?")
+_SIZE_AT = _at_revision(
+    "message_id, (SELECT length(bytes) FROM message_body WHERE number = body)",
+    "member",
+    f"{_OF_BRANCH} AND message_id = ?",
+)
+_BODY_AT = _at_revision(
+    "(SELECT bytes FROM message_body WHERE number = body)", "member", f"{_OF_BRANCH} AND message_id = ?"
+)
+_CHANGES = (
+    "SELECT revision, kind, ignorable, payload, writer_id, counter"
+    " FROM change INDEXED BY change_by_revision JOIN writer ON writer.number = change.writer"
+    f" WHERE {_OF_BRANCH} AND revision > ? ORDER BY revision, change.rowid LIMIT ?"
+)
+
+
+class SqliteReadTransaction:
+    """The primitives of ``ReadTransaction``, each one prepared statement or a few."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        """Read through a connection; who made it begins and ends its transactions."""
+        self._connection = connection
+
+    # Directory
+
+    def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
+        """See ``ReadTransaction.branch``."""
+        found = self._numbered_branch(tenant_id, branch_id)
+        return None if found is None else found[1]
+
+    def _numbered_branch(self, tenant_id: str, branch_id: str) -> tuple[int, BranchRow] | None:
+        columns: Any = self._connection.execute(_BRANCH, (tenant_id, id_blob(branch_id))).fetchone()
+        return None if columns is None else codec.branch_row(columns)
+
+    def branch_id_of_external_key(self, tenant_id: str, external_key: str) -> str | None:
+        """See ``ReadTransaction.branch_id_of_external_key``."""
+        blob = self._value(_BRANCH_OF_EXTERNAL_KEY, (tenant_id, external_key.encode()))
+        return codec.optional_id_text(blob)
+
+    def list_branches(
+        self,
+        tenant_id: str,
+        *,
+        external_key_prefix: str | None,
+        parent_branch_id: str | None,
+        after: BranchAnchor | None,
+        limit: int,
+    ) -> list[BranchRow]:
+        """See ``ReadTransaction.list_branches``."""
+        conditions = ["tenant_id = :tenant", "deleted = 0"]
+        values: dict[str, Any] = {"tenant": tenant_id, "limit": limit}
+        if parent_branch_id is not None:
+            conditions.append("parent_branch_id = :parent")
+            values["parent"] = id_blob(parent_branch_id)
+        if external_key_prefix is None:
+            order = "created_at, branch_id"
+            if after is not None:
+                conditions.append("(created_at, branch_id) > (:created_at, :after)")
+                values |= {"created_at": after.created_at, "after": id_blob(after.branch_id)}
+        else:
+            order = "external_key"
+            prefix = external_key_prefix.encode()
+            conditions.append("external_key >= :low AND external_key < :high")
+            values |= {"low": prefix, "high": _end_of_prefix(prefix)}
+            if after is not None:
+                conditions.append("external_key > :after")
+                values["after"] = after.external_key.encode()
+        where = " AND ".join(conditions)
+        sql = f"SELECT {BRANCH_COLUMNS} FROM branch WHERE {where} ORDER BY {order} LIMIT :limit"
+        rows: Any = self._connection.execute(sql, values)
+        return [codec.branch_row(columns)[1] for columns in rows]
+
+    def metadata(self, key: BranchKey, at: int) -> str:
+        """See ``ReadTransaction.metadata``."""
+        text = self._value(_METADATA, (*key_columns(key), at))
+        if text is None:
+            raise StoreCorruptError("a branch has no metadata row")
+        return str(text)
+
+    def recorded_response(self, tenant_id: str, request_id: str) -> RecordedResponse | None:
+        """See ``ReadTransaction.recorded_response``."""
+        found: Any = self._connection.execute(_RECORDED, (tenant_id, id_blob(request_id))).fetchone()
+        return None if found is None else RecordedResponse(*found)
+
+    # Live members
+
+    def members(self, key: BranchKey, message_ids: Collection[str]) -> dict[str, Member]:
+        """See ``ReadTransaction.members``."""
+        found = (
+            codec.member(columns) for columns in self._for_each_id(_MEMBER, key_columns(key), message_ids)
+        )
+        return {member.message_id: member for member in found}
+
+    def linked_members(self, key: BranchKey, message_ids: Collection[str]) -> list[Member]:
+        """See ``ReadTransaction.linked_members``."""
+        rows = self._for_each_id(_LINKED, key_columns(key), message_ids)
+        return sorted((codec.member(columns) for columns in rows), key=lambda member: member.order_key)
+
+    def body(self, key: BranchKey, number: int) -> bytes:
+        """See ``ReadTransaction.body``."""
+        tenant, lineage, _ = key_columns(key)
+        return _present(self._value(_BODY, (number, tenant, lineage)))
+
+    def index_of(self, key: BranchKey, order_key: int) -> int:
+        """See ``ReadTransaction.index_of``."""
+        return int(self._value(_INDEX_OF, (*key_columns(key), order_key)))
+
+    def order_keys_at(self, key: BranchKey, index: int, count: int) -> list[int]:
+        """See ``ReadTransaction.order_keys_at``."""
+        rows: Any = self._connection.execute(_ORDER_KEYS_AT, (*key_columns(key), count, index))
+        return [order_key for (order_key,) in rows]
+
+    def view_members(self, key: BranchKey, epoch: int, message_ids: Collection[str]) -> set[str]:
+        """See ``ReadTransaction.view_members``."""
+        rows = self._for_each_id(_VIEW_MEMBER, (*key_columns(key), epoch), message_ids)
+        return {id_text(message_id) for (message_id,) in rows}
+
+    # Any revision
+
+    def view_at(self, key: BranchKey, at: int) -> int | None:
+        """See ``ReadTransaction.view_at``."""
+        epoch = self._value(_VIEW_AT, (*key_columns(key), at, at))
+        return None if epoch is None else int(epoch)
+
+    def count(self, key: BranchKey, at: int, view: int | None) -> int:
+        """See ``ReadTransaction.count``."""
+        scope: tuple[Any, ...] = key_columns(key) if view is None else (*key_columns(key), view)
+        sql = _COUNT if view is None else _COUNT_VIEW
+        rows: Any = self._connection.execute(sql, _twice(scope, at))
+        return sum(number for (number,) in rows)
+
+    def message_sizes(self, key: BranchKey, at: int, message_ids: Collection[str]) -> dict[str, int]:
+        """See ``ReadTransaction.message_sizes``."""
+        return {
+            id_text(message_id): size
+            for message_id, size in self._at_revision(_SIZE_AT, key, at, message_ids)
+        }
+
+    def read_selected(
+        self, key: BranchKey, at: int, message_ids: Sequence[str], max_bytes: int
+    ) -> list[bytes]:
+        """See ``ReadTransaction.read_selected``."""
+        bodies: list[bytes] = []
+        total = 0
+        for (body,) in self._at_revision(_BODY_AT, key, at, message_ids):
+            total += len(_present(body))
+            if bodies and total > max_bytes:
+                return bodies
+            bodies.append(body)
+        if len(bodies) != len(message_ids):
+            raise StoreCorruptError("a selected message is missing")
+        return bodies
+
+    def read_ids(
+        self, key: BranchKey, at: int, *, view: int | None, after: str | None, limit: int
+    ) -> list[str]:
+        """See ``ReadTransaction.read_ids``."""
+        rows = self._scan("ids", key, at, view=view, after=after, limit=limit)
+        return [id_text(message_id) for _, message_id in rows]
+
+    def read_messages(
+        self,
+        key: BranchKey,
+        at: int,
+        *,
+        view: int | None,
+        after: str | None,
+        limit: int,
+        max_bytes: int,
+        kinds: Collection[int] = (),
+        descending: bool = False,
+    ) -> MessagePage:
+        """See ``ReadTransaction.read_messages``."""
+        bodies: list[bytes] = []
+        total = 0
+        # One row more than asked tells whether the selection goes on.
+        rows = self._scan(
+            "bodies", key, at, view=view, after=after, limit=limit + 1, kinds=kinds, descending=descending
+        )
+        for _, body in rows:
+            total += len(_present(body))
+            if len(bodies) == limit or (bodies and total > max_bytes):
+                return MessagePage(bodies, False)
+            bodies.append(body)
+        return MessagePage(bodies, True)
+
+    def changes(self, key: BranchKey, after_revision: int, limit: int) -> list[ChangeRow]:
+        """See ``ReadTransaction.changes``."""
+        rows: Any = self._connection.execute(_CHANGES, (*key_columns(key), after_revision, limit))
+        return [
+            ChangeRow(revision, kind, bool(ignorable), payload, id_text(writer_id), counter)
+            for revision, kind, ignorable, payload, writer_id, counter in rows
+        ]
+
+    # Shared by the primitives
+
+    def _value(self, sql: str, values: tuple[Any, ...]) -> Any:
+        """The first column of the first row, or None."""
+        row = self._connection.execute(sql, values).fetchone()
+        return None if row is None else row[0]
+
+    def _for_each_id(self, sql: str, scope: tuple[Any, ...], message_ids: Iterable[str]) -> Iterator[Any]:
+        """The rows of one statement run for each id, which is its last parameter."""
+        return self._connection.executemany(
+            sql, [(*scope, id_blob(message_id)) for message_id in message_ids]
+        )
+
+    def _at_revision(self, sql: str, key: BranchKey, at: int, message_ids: Iterable[str]) -> Iterator[Any]:
+        """The rows of an ``_at_revision`` statement run for each id, read as they are consumed."""
+        scope = key_columns(key)
+        values = (_twice((*scope, id_blob(message_id)), at) for message_id in message_ids)
+        return self._connection.executemany(sql, values)
+
+    def _scan(
+        self,
+        what: Any,
+        key: BranchKey,
+        at: int,
+        *,
+        view: int | None,
+        after: str | None,
+        limit: int,
+        kinds: Collection[int] = (),
+        descending: bool = False,
+    ) -> Iterator[Any]:
+        tenant, lineage, branch = key_columns(key)
+        at_head = at >= self._value(_HEAD_REVISION, (tenant, branch))
+        values: dict[str, Any] = {"tenant": tenant, "lineage": lineage, "branch": branch, "limit": limit}
+        if not at_head:
+            values["at"] = at
+        if view is not None:
+            values["epoch"] = view
+        if after is not None:
+            values["after"] = self._order_key(key, at, view, after)
+        values |= {f"kind{number}": kind for number, kind in enumerate(sorted(kinds))}
+        scan = Scan(what, view is not None, at_head, len(kinds), after is not None, descending)
+        return self._connection.execute(scan_sql(scan), values)
+
+    def _order_key(self, key: BranchKey, at: int, view: int | None, message_id: str) -> int:
+        scope: tuple[Any, ...] = key_columns(key) if view is None else (*key_columns(key), view)
+        sql = _KEY_AT if view is None else _VIEW_KEY_AT
+        found = self._value(sql, _twice((*scope, id_blob(message_id)), at))
+        if found is None:
+            raise AnchorNotFoundError(message_id)
+        return int(found)
+
+
+def _twice(scope: tuple[Any, ...], at: int) -> tuple[Any, ...]:
+    """The parameters of an ``_at_revision`` statement."""
+    return (*scope, at, *scope, at, at)
+
+
+def _present(body: bytes | None) -> bytes:
+    if body is None:
+        raise StoreCorruptError("a message has no body")
+    return body
+
+
+def _end_of_prefix(prefix: bytes) -> bytes:
+    """The least bytes after all that start with a prefix of UTF-8 (which never holds 0xFF)."""
+    return prefix[:-1] + bytes([prefix[-1] + 1]) if prefix else b"\xff"

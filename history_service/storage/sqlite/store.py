@@ -1,0 +1,127 @@
+"""The SQLite store: one file, one writing thread, a few reading threads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+import apsw
+
+from antiphon_client.errors import ShuttingDownError, StoreBusyError
+from history_service.storage.port import ReadTransaction, WriteTransaction
+from history_service.storage.sqlite.connection import make_durable, open_reader, open_writer
+from history_service.storage.sqlite.failures import translate
+from history_service.storage.sqlite.lock import ProcessLock
+from history_service.storage.sqlite.migrations import check_schema, known_migrations, migrate
+from history_service.storage.sqlite.readers import ReaderPool
+from history_service.storage.sqlite.writer import GroupWriter, WriterLimits
+
+T = TypeVar("T")
+
+READER_THREADS = 4
+"""Reads that may run at once."""
+
+
+class SqliteStore:
+    """Branches in one SQLite file; implements ``HistoryStore``.
+
+    An answered write is on stable storage. The file belongs to this store
+    alone from ``start`` to ``close``; beside it stand the lock file and, while
+    open, SQLite's ``-wal`` and ``-shm``.
+    """
+
+    def __init__(self, path: str, *, limits: WriterLimits | None = None, vfs: str | None = None) -> None:
+        """Name the file; nothing is opened before ``start``.
+
+        Args:
+            path: The database file; made by ``start`` where there is none, in
+                a directory that exists.
+            limits: Bounds of the writer; None is the defaults.
+            vfs: Name of the SQLite VFS; None is the system's own.
+        """
+        self._path = os.path.realpath(path)
+        self._limits = limits or WriterLimits()
+        self._vfs = vfs
+        self._lock: ProcessLock | None = None
+        self._connection: apsw.Connection | None = None
+        self._writer: GroupWriter | None = None
+        self._readers: ReaderPool | None = None
+
+    async def start(self) -> None:
+        """Lock and open the file, bring its schema up to date, start the threads.
+
+        Raises:
+            StoreBusyError: Another process has the file open, or it cannot be opened.
+            StoreCorruptError: The file is damaged, is another program's, or its
+                schema is newer than this release.
+        """
+        try:
+            self._connection = await asyncio.to_thread(self._open)
+            self._writer = self._make_writer(self._connection)
+        except BaseException as error:
+            self._release()
+            raise self._opening_error(error) from error
+        self._readers = ReaderPool(lambda: open_reader(self._path, self._vfs), READER_THREADS)
+
+    async def close(self) -> None:
+        """Finish what is queued, move the log into the file, let go of it. Safe to call twice."""
+        readers, writer, connection = self._readers, self._writer, self._connection
+        if readers is not None and writer is not None and connection is not None:
+            await writer.close()
+            await readers.close()
+            self._connection = None
+            await asyncio.to_thread(_close_clean, connection)
+        self._release()
+
+    async def write(self, work: Callable[[WriteTransaction], T]) -> T:
+        """See ``HistoryStore.write``."""
+        if self._writer is None:
+            raise ShuttingDownError("the store is not open")
+        result: T = await self._writer.submit(work)
+        return result
+
+    async def read(self, work: Callable[[ReadTransaction], T]) -> T:
+        """See ``HistoryStore.read``."""
+        if self._readers is None:
+            raise ShuttingDownError("the store is not open")
+        return await self._readers.run(work)
+
+    def _make_writer(self, connection: apsw.Connection) -> GroupWriter:
+        return GroupWriter(connection, self._limits)
+
+    def _open(self) -> apsw.Connection:
+        self._lock = ProcessLock(self._path)
+        connection = self._connection = open_writer(self._path, self._vfs)
+        migrations = known_migrations()
+        check_schema(connection, migrations)
+        make_durable(connection)
+        migrate(connection, migrations)
+        return connection
+
+    def _opening_error(self, error: BaseException) -> BaseException:
+        if isinstance(error, OSError):
+            return StoreBusyError(f"cannot open {self._path}: {error.strerror}")
+        translated = translate(error)
+        if isinstance(error, apsw.Error) and translated is not error:
+            return type(translated)(f"cannot open {self._path}: {translated}")
+        return translated
+
+    def _release(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def _close_clean(connection: apsw.Connection) -> None:
+    """Leave one file behind; where the log cannot be moved now, the next start does it."""
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.Error:
+        return
+    finally:
+        connection.close()

@@ -1,0 +1,217 @@
+"""The one writer: a thread that drains a queue and commits in groups.
+
+There is no commit timer. While one group is on its way to the disk the next
+one gathers in the queue, so a lone caller waits for one sync and many callers
+share it (history design, Storage; quality design, Speed).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from antiphon_client.errors import OverloadedError, ShuttingDownError
+from history_service.storage.sqlite.failures import translate
+from history_service.storage.sqlite.writing import SqliteWriteTransaction
+
+Work = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class WriterLimits:
+    """Bounds of the writer.
+
+    Attributes:
+        group_works: Works in one commit.
+        group_bytes: Bytes after which a group is committed, whatever else is queued.
+        queued_works: Works waiting or under way; one more is refused with OVERLOADED.
+        checkpoint_pages: Pages in the write-ahead log from which on they are
+            copied into the database.
+        full_checkpoint_pages: Pages in the log from which on the writer waits
+            for readers, so that the log starts anew and stays bounded.
+    """
+
+    group_works: int = 256
+    group_bytes: int = 8 * 2**20
+    queued_works: int = 4096
+    checkpoint_pages: int = 4000
+    full_checkpoint_pages: int = 32000
+
+
+class _Job:
+    __slots__ = ("failure", "future", "result", "work")
+
+    def __init__(self, work: Work, future: asyncio.Future[Any]) -> None:
+        self.work = work
+        self.future = future
+        self.result: Any = None
+        self.failure: BaseException | None = None
+
+
+class GroupWriter:
+    """Runs works one after another on its own thread and answers each after its commit.
+
+    The public methods belong to the event loop on which the writer was made.
+    """
+
+    def __init__(self, connection: apsw.Connection, limits: WriterLimits) -> None:
+        """Start the thread.
+
+        Args:
+            connection: The writing connection, migrated; the writer's alone
+                until ``close`` has returned.
+            limits: Bounds of groups, queue and log.
+        """
+        self._connection = connection
+        self._transaction = SqliteWriteTransaction(connection)
+        self._limits = limits
+        self._loop = asyncio.get_running_loop()
+        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._pending = 0
+        self._closed = False
+        self._stopping = False
+        self._log_pages = 0
+        self._checkpoint_at = limits.checkpoint_pages
+        connection.set_wal_hook(self._note_log_pages)
+        self._thread = threading.Thread(target=self._run, name="history-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Work) -> asyncio.Future[Any]:
+        """Queue a work; its result arrives after its commit is on stable storage.
+
+        Args:
+            work: Called on the writer's thread with the transaction.
+
+        Raises:
+            OverloadedError: Too many works are queued already.
+            ShuttingDownError: The store is closing.
+        """
+        if self._closed:
+            raise ShuttingDownError("the store is closing")
+        if self._pending >= self._limits.queued_works:
+            raise OverloadedError(f"{self._pending} writes are waiting for the store")
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._pending += 1
+        self._queue.put(_Job(work, future))
+        return future
+
+    async def close(self) -> None:
+        """Refuse new works, finish the queued ones, end the thread."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    # On the thread
+
+    def _run(self) -> None:
+        while not self._stopping:
+            job = self._queue.get()
+            if job is None:
+                return
+            group = [job]
+            try:
+                self._run_group(group)
+            except BaseException as error:
+                self._fail_group(group, error)
+            self._deliver(group)
+            self._checkpoint()
+
+    def _run_group(self, group: list[_Job]) -> None:
+        """Run the group's first work and those that queue up meanwhile, adding them to it; then commit."""
+        limits, transaction = self._limits, self._transaction
+        self._connection.execute("BEGIN IMMEDIATE")
+        transaction.begin_group()
+        job: _Job | None = group[0]
+        while job is not None:
+            self._run_job(job)
+            if len(group) >= limits.group_works or transaction.group_bytes >= limits.group_bytes:
+                break
+            job = self._take_queued()
+            if job is not None:
+                group.append(job)
+        self._commit(group)
+
+    def _take_queued(self) -> _Job | None:
+        """The next work that is queued already; notes the end of the queue."""
+        try:
+            job = self._queue.get_nowait()
+        except queue.Empty:
+            return None
+        self._stopping = job is None
+        return job
+
+    def _run_job(self, job: _Job) -> None:
+        transaction = self._transaction
+        transaction.begin_work()
+        try:
+            job.result = job.work(transaction)
+        except BaseException as error:
+            if not self._connection.in_transaction:
+                raise  # SQLite gave the whole group up: a full disk, an I/O error.
+            job.failure = translate(error)
+            transaction.undo_work()
+        else:
+            transaction.end_work()
+
+    def _commit(self, group: list[_Job]) -> None:
+        """Put the group on stable storage; ``group`` is answered after this returns."""
+        self._connection.execute("COMMIT")
+
+    def _fail_group(self, group: list[_Job], error: BaseException) -> None:
+        """Roll back and fail every work of the group.
+
+        Also those that failed by themselves: it may have been over something
+        that another work of the group did and that is now undone.
+        """
+        self._transaction.forget()
+        failure = translate(error)
+        for job in group:
+            job.failure = failure
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        except apsw.Error:
+            # The next BEGIN meets the same trouble and tells its callers.
+            return
+
+    def _note_log_pages(self, _connection: apsw.Connection, _schema: str, pages: int) -> int:
+        if pages < self._log_pages:
+            self._checkpoint_at = self._limits.checkpoint_pages
+        self._log_pages = pages
+        return apsw.SQLITE_OK
+
+    def _checkpoint(self) -> None:
+        """Copy the log into the database once it is long; after the answers, so that nobody waits for it."""
+        if self._log_pages < self._checkpoint_at:
+            return
+        patient = self._log_pages >= self._limits.full_checkpoint_pages
+        mode = apsw.SQLITE_CHECKPOINT_RESTART if patient else apsw.SQLITE_CHECKPOINT_PASSIVE
+        # Readers in the way: again once the log has grown by as much.
+        self._checkpoint_at = self._log_pages + self._limits.checkpoint_pages
+        with contextlib.suppress(apsw.Error):
+            self._connection.wal_checkpoint(mode=mode)
+
+    def _deliver(self, group: list[_Job]) -> None:
+        # The loop may be closed by now: then nobody is left to be told.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._resolve, group)
+
+    # On the event loop
+
+    def _resolve(self, group: list[_Job]) -> None:
+        self._pending -= len(group)
+        for job in group:
+            if job.future.done():
+                continue
+            if job.failure is None:
+                job.future.set_result(job.result)
+            else:
+                job.future.set_exception(job.failure)

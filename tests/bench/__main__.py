@@ -1,0 +1,88 @@
+"""Runs the benchmarks: `make bench`, or `python -m tests.bench --help`.
+
+Server and load generator are two processes, as in use. Everything is compared with
+something measured in the same run, in turns, since the figures of a shared machine
+mean nothing alone. Progress goes to standard error, rows to standard output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import uvloop
+
+from tests.bench import append, compile, snapshot
+from tests.bench.report import HEADER, Row, format_row, write_json
+from tests.bench.servers import ROOT, running
+
+GROUPS = ("append", "snapshot", "compile")
+FIGURES = ROOT / "docs" / "figures" / "bench.json"
+
+
+def parse() -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a short run: rougher figures in about a minute")
+    parser.add_argument(
+        "--only", choices=GROUPS, action="append", help="run this group only; may be repeated"
+    )
+    parser.add_argument(
+        "--profile", type=Path, metavar="DIR", help="write a cProfile file of each server here"
+    )
+    parser.add_argument(
+        "--out", type=Path, help=f"where the JSON goes; a whole run writes {FIGURES.relative_to(ROOT)}"
+    )
+    return parser.parse_args()
+
+
+async def run(options: argparse.Namespace) -> list[Row]:
+    """Runs the chosen groups and returns their rows."""
+    begin = time.monotonic()
+    chosen = options.only or GROUPS
+    rows: list[Row] = []
+
+    def say(text: str) -> None:
+        print(f"[{time.monotonic() - begin:5.0f} s] {text}", file=sys.stderr, flush=True)
+
+    async def show(measured: AsyncIterator[Row]) -> None:
+        async for row in measured:
+            rows.append(row)
+            print(format_row(row), flush=True)
+
+    if options.profile:
+        options.profile.mkdir(parents=True, exist_ok=True)
+    async with running(append.reply_bytes(), options.profile) as servers:
+        gc.freeze()
+        print(HEADER, flush=True)
+        if "append" in chosen:
+            seconds, rounds = (0.7, 3) if options.quick else (2.0, 7)
+            await show(append.measure(servers, seconds=seconds, rounds=rounds, say=say))
+        if "snapshot" in chosen:
+            await show(snapshot.measure(servers, rounds=5 if options.quick else 21, say=say))
+        if "compile" in chosen:
+            await show(compile.measure(servers, rounds=1 if options.quick else 3, say=say))
+    say("done")
+    return rows
+
+
+def main() -> int:
+    """Runs and writes the figures; a missed target is no failure, a wrong result is."""
+    options = parse()
+    if "compile" in (options.only or GROUPS) and not compile.PEER_PYTHON.exists():
+        print("The reference package is not installed; run `make bench-peers` first.", file=sys.stderr)
+        return 2
+    rows = uvloop.run(run(options))
+    out = options.out or (None if options.only else FIGURES)
+    if out:
+        write_json(out, rows, quick=options.quick)
+        print(f"written to {out}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""Compilation beside the reference package on the same conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import statistics
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+
+from antiphon.compiler.v1 import compiler_service_pb2, compiler_service_pb2_grpc
+from antiphon.message.v1 import message_pb2
+from tests.bench.conversation import QUESTION, SYSTEM, conversation, to_messages
+from tests.bench.load import TIMEOUT
+from tests.bench.report import Row
+from tests.bench.servers import ROOT, Servers
+from tests.bench.snapshot import append, store
+
+PEER_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
+PEER_SCRIPT = ROOT / "tests" / "bench" / "peers" / "reference.py"
+PEER_NAME = "reference package"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One conversation to compile, and the ratios to reach."""
+
+    size: int
+    tools: bool
+    cold_target: float | None
+    warm_target: float | None
+
+    @property
+    def name(self) -> str:
+        """What a row says of the conversation."""
+        return f"{self.size:,} messages, {'a tool call each round' if self.tools else 'no tools'}"
+
+
+CASES = (
+    Case(1_000, tools=True, cold_target=15, warm_target=None),
+    Case(1_000, tools=False, cold_target=15, warm_target=None),
+    Case(10_000, tools=True, cold_target=None, warm_target=200),
+    Case(10_000, tools=False, cold_target=None, warm_target=15),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds of every compilation, and what came out, to be sure that both did the same."""
+
+    cold: list[float]
+    warm: list[float]
+    messages: int
+    digest: str
+
+
+async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) -> AsyncIterator[Row]:
+    """Compiles 1,000 and 10,000 messages, cold and warm, with and without tool calls.
+
+    Cold is a branch never compiled before; warm is one new message since the last
+    compilation. Both are timed from the call to the decoded reply.
+    """
+    await _compile(servers, await store(servers, to_messages(conversation(8, tools=True))))
+    for case in CASES:
+        say(f"compile: {case.name}")
+        theirs = await _reference(case, rounds)
+        ours = await _ours(servers, case, rounds)
+        if (ours.messages, ours.digest) != (theirs.messages, theirs.digest):
+            raise RuntimeError(f"{case.name}: ours and the {PEER_NAME}'s messages differ after the first")
+        for row in _rows(case, ours, theirs):
+            yield row
+
+
+def _rows(case: Case, ours: Times, theirs: Times) -> Iterator[Row]:
+    for state, mine, other, target in (
+        ("cold", ours.cold, theirs.cold, case.cold_target),
+        ("warm", ours.warm, theirs.warm, case.warm_target),
+    ):
+        yield Row(
+            work=f"compile {state}, {case.name}",
+            ours=statistics.median(mine) * 1e3,
+            unit="ms",
+            beside=PEER_NAME,
+            theirs=statistics.median(other) * 1e3,
+            beside_unit="ms",
+            ratio=statistics.median(other) / statistics.median(mine),
+            target=target,
+        )
+
+
+async def _reference(case: Case, rounds: int) -> Times:
+    job = {
+        "system": SYSTEM,
+        "question": QUESTION,
+        "records": conversation(case.size, tools=case.tools),
+        "rounds": rounds,
+    }
+    command = [PEER_PYTHON, PEER_SCRIPT]
+    done = await asyncio.to_thread(
+        subprocess.run, command, input=json.dumps(job), stdout=subprocess.PIPE, text=True, check=True
+    )
+    return Times(**json.loads(done.stdout))
+
+
+async def _ours(servers: Servers, case: Case, rounds: int) -> Times:
+    messages = to_messages(conversation(case.size, tools=case.tools))
+    cold, warm = [], []
+    texts: list[str] = []
+    for _ in range(rounds):
+        seconds, texts = await _compile(servers, await store(servers, messages))
+        cold.append(seconds)
+        growing = await store(servers, messages[:-1])
+        await _compile(servers, growing)
+        await append(servers, growing, messages[-1:])
+        seconds, again = await _compile(servers, growing)
+        warm.append(seconds)
+        if again != texts:
+            raise RuntimeError(f"{case.name}: a warm compilation gives other texts than a cold one")
+    digest = hashlib.sha256("\0".join(texts[1:]).encode()).hexdigest()
+    return Times(cold, warm, len(texts), digest)
+
+
+async def _compile(servers: Servers, branch_id: str) -> tuple[float, list[str]]:
+    """Compiles a branch for one question; returns the seconds it took and the turns' texts."""
+    stub = compiler_service_pb2_grpc.CompilerServiceStub(servers.compiler)
+    request = compiler_service_pb2.CompileRequest(
+        branch=compiler_service_pb2.BranchRef(branch_id=branch_id),
+        instruction=message_pb2.Message(instruction=message_pb2.InstructionContent(instruction=QUESTION)),
+    )
+    begin = time.perf_counter()
+    turns: list[list[str]] = []
+    stream = stub.StreamCompile(compiler_service_pb2.StreamCompileRequest(request=request), timeout=TIMEOUT)
+    async for frame in stream:
+        match frame.WhichOneof("frame"):
+            case "message_start":
+                turns.append([])
+            case "text_chunk":
+                turns[-1].append(frame.text_chunk.text)
+    texts = ["".join(pieces) for pieces in turns]
+    return time.perf_counter() - begin, texts

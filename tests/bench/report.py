@@ -1,0 +1,91 @@
+"""Rows of a benchmark: printed with their ratios, written as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import grpc
+
+Bound = Literal["at least", "at most"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure beside what it is compared with, both measured in the same run.
+
+    Attributes:
+        work: What was done.
+        ours: Our figure, in ``unit``.
+        beside: What it is compared with.
+        theirs: The compared figure, in ``beside_unit``.
+        unit: Unit of ``ours``.
+        beside_unit: Unit of ``theirs``.
+        ratio: The figure that counts, as ``target`` defines it.
+        target: Bound of ``ratio``; None where none is set.
+        bound: Whether the ratio must be at least or at most the target.
+        detail: Facts beside the row, such as percentiles.
+    """
+
+    work: str
+    ours: float
+    unit: str
+    beside: str
+    theirs: float
+    beside_unit: str
+    ratio: float
+    target: float | None = None
+    bound: Bound = "at least"
+    detail: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None where there is none."""
+        if self.target is None:
+            return None
+        return self.ratio >= self.target if self.bound == "at least" else self.ratio <= self.target
+
+
+_COLUMNS = "{:<46} {:>18}   {:<24} {:>14}   {:>8}   {:<8} {:<7} {}"
+HEADER = _COLUMNS.format("work", "ours", "beside", "figure", "ratio", "target", "", "").rstrip()
+
+
+def format_row(row: Row) -> str:
+    """The row as a line of text, in the columns of `HEADER`."""
+    target = "" if row.target is None else f"{'≥' if row.bound == 'at least' else '≤'} {row.target:g}"
+    verdict = {True: "met", False: "MISSED", None: ""}[row.met]
+    return _COLUMNS.format(
+        row.work,
+        _amount(row.ours, row.unit),
+        row.beside,
+        _amount(row.theirs, row.beside_unit),
+        f"{row.ratio:,.2f}",
+        target,
+        verdict,
+        row.detail,
+    ).rstrip()
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if value >= 1000 else f"{value:,.3g} {unit}"
+
+
+def write_json(path: Path, rows: list[Row], *, quick: bool) -> None:
+    """Writes the rows and what they were measured on."""
+    document: dict[str, Any] = {
+        "command": "make bench ARGS=--quick" if quick else "make bench",
+        "machine": {
+            "cpus": os.cpu_count(),
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "python": platform.python_version(),
+            "grpcio": grpc.__version__,
+        },
+        "rows": [{**asdict(row), "met": row.met} for row in rows],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")

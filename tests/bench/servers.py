@@ -1,0 +1,89 @@
+"""Server processes of a benchmark: started, waited for, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from antiphon_client.channel import open_aio_channel
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 30.0
+STOP_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """Channels to the running servers, and a folder for what a benchmark keeps."""
+
+    floor: grpc.aio.Channel
+    history: grpc.aio.Channel
+    compiler: grpc.aio.Channel
+    folder: Path
+
+
+@contextlib.asynccontextmanager
+async def running(reply_bytes: int, profiles: Path | None = None) -> AsyncIterator[Servers]:
+    """Runs the floor, the history service on a database file, and the compiler service.
+
+    The database lies below the project, on a disk; the sockets lie in the temporary
+    folder, since their paths must be short.
+
+    Args:
+        reply_bytes: Size of the floor's replies.
+        profiles: Folder for a cProfile file of each service; None runs them unprofiled.
+    """
+    cache = ROOT / ".cache"
+    cache.mkdir(exist_ok=True)
+    async with contextlib.AsyncExitStack() as stack:
+        sockets = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="antiphon-bench-")))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-", dir=cache)))
+        address = {name: f"unix:{sockets / name}.sock" for name in ("floor", "history", "compiler")}
+
+        async def start(name: str, module: str, *arguments: str) -> grpc.aio.Channel:
+            profile = ["-m", "cProfile", "-o", str(profiles / f"{name}.prof")] if profiles else []
+            command = [sys.executable, *profile, "-m", module, "--listen", address[name], *arguments]
+            log = stack.enter_context((folder / f"{name}.log").open("w+"))
+            process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+            stack.callback(_stop, process)
+            channel = await stack.enter_async_context(open_aio_channel(address[name]))
+            await _until_ready(channel, process, Path(log.name))
+            return channel
+
+        floor = await start("floor", "tests.bench.echo", "--reply-bytes", str(reply_bytes))
+        history = await start("history", "history_service", "--store", f"sqlite:{folder / 'bench.db'}")
+        compiler = await start("compiler", "compiler_service", "--history", address["history"])
+        yield Servers(floor, history, compiler, folder)
+
+
+async def _until_ready(channel: grpc.aio.Channel, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = START_SECONDS
+    step = 0.5
+    while deadline > 0:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(step):
+                await channel.channel_ready()
+            return
+        deadline -= step
+        if process.poll() is not None:
+            break
+    raise RuntimeError(f"server did not start: {process.args!r}\n{log.read_text()[-2000:]}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

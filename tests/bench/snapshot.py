@@ -1,0 +1,77 @@
+"""Snapshots beside a bare stream of the same frames."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from antiphon.history.v1 import history_service_pb2, history_service_pb2_grpc
+from antiphon.message.v1 import message_pb2
+from antiphon_client.ids import new_request_id
+from antiphon_client.limits import DEFAULT_LIMITS
+from tests.bench.append import make_branch
+from tests.bench.conversation import SYSTEM, conversation, to_messages
+from tests.bench.echo import STREAM, write_frames
+from tests.bench.load import TIMEOUT, read_stream
+from tests.bench.report import Row
+from tests.bench.servers import Servers
+
+READ = "/antiphon.history.v1.HistoryService/ReadSnapshot"
+SIZE = 10_000
+
+
+async def store(servers: Servers, messages: Sequence[message_pb2.Message]) -> str:
+    """Makes a branch with a system record and the messages; returns its id."""
+    stub = history_service_pb2_grpc.HistoryServiceStub(servers.history)
+    branch_id = await make_branch(servers)
+    system = history_service_pb2.SetSystemRequest(
+        branch_id=branch_id,
+        system=message_pb2.SystemContent(system_message=SYSTEM),
+        request_id=new_request_id(),
+    )
+    await stub.SetSystem(system, timeout=TIMEOUT)
+    await append(servers, branch_id, messages)
+    return branch_id
+
+
+async def append(servers: Servers, branch_id: str, messages: Sequence[message_pb2.Message]) -> None:
+    """Appends the messages in full batches."""
+    stub = history_service_pb2_grpc.HistoryServiceStub(servers.history)
+    for start in range(0, len(messages), DEFAULT_LIMITS.batch_messages):
+        request = history_service_pb2.AddMessagesRequest(
+            branch_id=branch_id,
+            messages=messages[start : start + DEFAULT_LIMITS.batch_messages],
+            request_id=new_request_id(),
+        )
+        await stub.AddMessages(request, timeout=TIMEOUT)
+
+
+async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) -> AsyncIterator[Row]:
+    """Reads a branch of 10,000 messages and the same frames from the floor, in turns."""
+    say("snapshot: storing")
+    branch_id = await store(servers, to_messages(conversation(SIZE, tools=True)))
+    request = history_service_pb2.ReadSnapshotRequest(branch_id=branch_id).SerializeToString()
+    _, frames = await read_stream(servers.history, READ, request)
+    recorded = servers.folder / "snapshot.frames"
+    write_frames(recorded, frames)
+    bare_request = str(recorded).encode()
+    _, echoed = await read_stream(servers.floor, STREAM, bare_request)
+    if echoed != frames:
+        raise RuntimeError("the floor does not send the frames that were recorded")
+    say(f"snapshot: {rounds} rounds")
+    ours, bare = [], []
+    for _ in range(rounds):
+        ours.append((await read_stream(servers.history, READ, request))[0])
+        bare.append((await read_stream(servers.floor, STREAM, bare_request))[0])
+    yield Row(
+        work=f"snapshot of {SIZE:,} messages",
+        ours=statistics.median(ours) * 1e3,
+        unit="ms",
+        beside="bare stream, same bytes",
+        theirs=statistics.median(bare) * 1e3,
+        beside_unit="ms",
+        ratio=statistics.median(ours) / statistics.median(bare),
+        target=1.3,
+        bound="at most",
+        detail=f"{sum(map(len, frames)) / 1e6:.1f} MB in {len(frames)} frames",
+    )

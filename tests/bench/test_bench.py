@@ -1,0 +1,86 @@
+"""The benchmarks run, measure what they say, and refuse to compare unlike things."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from antiphon.history.v1 import history_service_pb2
+from antiphon_client.ids import is_canonical_uuid
+from tests.bench import append, compile, snapshot
+from tests.bench.conversation import conversation, to_messages
+from tests.bench.report import Bound, Row, format_row, write_json
+from tests.bench.servers import running
+
+pytestmark = pytest.mark.anyio
+
+
+def _say(_text: str) -> None:
+    """Progress that nobody reads."""
+
+
+def _row(ratio: float, bound: Bound) -> Row:
+    return Row("work", 2000, "calls/s", "floor", 4, "ms", ratio, 0.65, bound)
+
+
+async def test_append_measures_every_load_beside_the_floor() -> None:
+    async with running(append.reply_bytes()) as servers:
+        rows = [row async for row in append.measure(servers, seconds=0.05, rounds=1, say=_say)]
+    assert [row.beside_unit for row in rows] == ["calls/s"] * 4
+    assert all(row.ours > 0 and row.theirs > 0 for row in rows)
+    assert rows[-1].ratio == pytest.approx(rows[-1].ours / rows[-1].theirs)
+
+
+async def test_snapshot_measures_the_same_bytes() -> None:
+    async with running(append.reply_bytes()) as servers:
+        (row,) = [row async for row in snapshot.measure(servers, rounds=1, say=_say)]
+    assert row.ratio == pytest.approx(row.ours / row.theirs)
+
+
+@pytest.mark.skipif(not compile.PEER_PYTHON.exists(), reason="needs `make bench-peers`")
+async def test_compile_gives_what_the_reference_package_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = tuple(compile.Case(40, tools, None, None) for tools in (True, False))
+    monkeypatch.setattr(compile, "CASES", cases)
+    async with running(append.reply_bytes()) as servers:
+        rows = [row async for row in compile.measure(servers, rounds=1, say=_say)]
+    assert [row.work.split(",")[0] for row in rows] == ["compile cold", "compile warm"] * 2
+
+
+def test_append_requests_are_well_formed_and_never_repeat_an_id() -> None:
+    make = append.requests("11111111-1111-4111-8111-111111111111", 3)
+    first, second = (history_service_pb2.AddMessagesRequest.FromString(make()) for _ in range(2))
+    assert len(first.messages) == 3
+    assert is_canonical_uuid(first.request_id)
+    assert first.request_id != second.request_id
+
+
+def test_conversations_are_the_same_every_time_and_link_their_calls() -> None:
+    assert conversation(41, tools=True) == conversation(41, tools=True)
+    messages = to_messages(conversation(41, tools=True))
+    ids = [message.id for message in messages]
+    assert len(set(ids)) == 41
+    assert all(map(is_canonical_uuid, ids))
+    responses = [message for message in messages if message.WhichOneof("content") == "action_response"]
+    assert len(responses) == 10
+    assert {message.action_response.action_request_id for message in responses} < set(ids)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "bound", "verdict"),
+    [
+        (0.7, "at least", "met"),
+        (0.6, "at least", "MISSED"),
+        (0.6, "at most", "met"),
+        (0.7, "at most", "MISSED"),
+    ],
+)
+def test_rows_say_whether_the_target_is_met(ratio: float, bound: Bound, verdict: str) -> None:
+    assert verdict in format_row(_row(ratio, bound))
+
+
+def test_figures_are_written_with_ratios_and_verdicts(tmp_path: Path) -> None:
+    write_json(tmp_path / "bench.json", [_row(0.7, "at least")], quick=True)
+    (row,) = json.loads((tmp_path / "bench.json").read_text("utf-8"))["rows"]
+    assert (row["ratio"], row["target"], row["met"]) == (0.7, 0.65, True)

@@ -1,0 +1,134 @@
+"""Settings and command lines of both services."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from antiphon_client.edge.options import OptionParser
+from antiphon_client.edge.settings import EdgeSettings
+from antiphon_client.limits import DEFAULT_LIMITS
+from compiler_service.settings import CompilerSettings
+from history_service.settings import HistorySettings
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the tester's own environment reaches a test."""
+    for name in ("XDG_RUNTIME_DIR", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+
+
+def parse(*arguments: str, make: type[EdgeSettings] = HistorySettings) -> EdgeSettings:
+    """Parse a command line as the programs do."""
+    parser = OptionParser(prog="program", description="A program.", epilog="examples:\n  none\n")
+    parser.add_argument("--store")
+    parser.add_argument("--history")
+    return parser.settings(make, arguments)
+
+
+def test_defaults_are_private_durable_and_bounded(tmp_path: Path) -> None:
+    history, compiler = HistorySettings(), CompilerSettings()
+    assert history.listen == f"unix:{tmp_path}/XDG_RUNTIME_DIR/antiphon/history.sock"
+    assert compiler.history == history.listen
+    assert compiler.listen != history.listen
+    assert history.store == f"sqlite:{tmp_path}/XDG_DATA_HOME/antiphon/history.sqlite3"
+    assert history.limits == DEFAULT_LIMITS
+    assert history.metrics_listen is None
+    assert history.transport_bytes >= 4 * history.limits.request_bytes
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(ValidationError):
+        HistorySettings().log_level = "debug"
+
+
+def test_flags_win_over_the_environment_which_wins_over_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTIPHON_HISTORY_LISTEN", "127.0.0.1:1")
+    monkeypatch.setenv("ANTIPHON_HISTORY_STORE", "memory:")
+    monkeypatch.setenv("ANTIPHON_HISTORY_LIMITS__BATCH_MESSAGES", "7")
+    monkeypatch.setenv("ANTIPHON_HISTORY_LIMITS__PAGE_MESSAGES", "8")
+    settings = parse("--listen", "127.0.0.1:2", "--limit", "page_messages=9")
+    assert isinstance(settings, HistorySettings)
+    assert (settings.listen, settings.store) == ("127.0.0.1:2", "memory:")
+    assert (settings.limits.batch_messages, settings.limits.page_messages) == (7, 9)
+    assert settings.limits.json_depth == DEFAULT_LIMITS.json_depth
+
+
+def test_each_service_reads_its_own_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTIPHON_COMPILER_LOG_LEVEL", "debug")
+    assert CompilerSettings().log_level == "debug"
+    assert HistorySettings().log_level == "info"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--listen", "nowhere"], "--listen: 'nowhere' is neither unix:PATH nor HOST:PORT"),
+        (["--listen", "0.0.0.0:1"], "--listen 0.0.0.0:1 is reachable from other machines"),
+        (["--store", "redis:"], "--store: not a store: 'redis:'"),
+        (["--store", "sqlite:"], "--store: not a store: 'sqlite:'"),
+        (["--log-level", "loud"], "--log-level: "),
+        (["--grace-seconds", "-1"], "--grace-seconds: "),
+        (["--grace-seconds", "nan"], "--grace-seconds: "),
+        (["--inflight-calls", "0"], "--inflight-calls: "),
+        (["--limit", "message_bytes=x"], "--limit message_bytes: "),
+        (["--limit", "message_bytes=0"], "--limit: message_bytes must be 1 or more"),
+        (["--limit", "message_bytes=9000000"], "--limit: message_bytes must not be over request_bytes"),
+        (["--limit", "page_bytes=9000000"], "--limit: page_bytes must not be over reply_bytes"),
+        (["--limit", "nonsense=1"], "argument --limit: 'nonsense=1' is not NAME=N"),
+        (["--metrics-listen", "unix:/a"], "--metrics-listen: must be HOST:PORT"),
+        (["--metrics-listen", "0.0.0.0:1"], "--metrics-listen 0.0.0.0:1 is reachable"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["--list", "unix:/a"], "unrecognized arguments: --list unix:/a"),
+    ],
+)
+def test_wrong_settings_are_one_line_and_code_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse(*arguments)
+    assert caught.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"program: {said}")
+    assert err.count("\n") == 1
+
+
+def test_wrong_environment_is_named_by_its_flag(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANTIPHON_COMPILER_HISTORY", "nowhere")
+    with pytest.raises(SystemExit) as caught:
+        parse(make=CompilerSettings)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith("program: --history: 'nowhere' is neither")
+
+
+def test_far_history_needs_insecure() -> None:
+    with pytest.raises(ValidationError, match=r"--history history\.example:7411 is reachable"):
+        CompilerSettings(history="history.example:7411")
+    assert CompilerSettings(history="history.example:7411", insecure=True).insecure
+
+
+def test_print_config_prints_what_would_be_used(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse("--store", "memory:", "--limit", "json_depth=5", "--print-config")
+    assert caught.value.code == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads(HistorySettings(store="memory:", limits={"json_depth": 5}).model_dump_json())  # type: ignore[arg-type]
+    assert printed["limits"]["json_depth"] == 5
+    assert printed["store"] == "memory:"
+
+
+def test_help_has_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse("--help")
+    assert caught.value.code == 0
+    text = capsys.readouterr().out
+    assert "examples:" in text
+    for flag in ("--listen", "--insecure", "--log-level", "--limit", "--print-config"):
+        assert flag in text

@@ -1,0 +1,106 @@
+"""The README's commands work as they stand there.
+
+Its ``sh`` blocks run in order as one script, its ``python`` blocks each as a program,
+beside a pair that the README's own serve command keeps up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+SECONDS = 240
+
+SERVE = "make serve"
+NOT_RUN = {
+    "make test": "it is what runs this test",
+    "make bench-peers && make bench": "minutes of measuring; its parts have tests of their own",
+    "make crash && make fuzz": "minutes; the suite runs the same tests with smaller counts",
+}
+"""Blocks that no test runs, and why."""
+
+
+def _blocks(language: str) -> list[str]:
+    found = re.findall(rf"^```{language}\n(.*?)^```$", README.read_text("utf-8"), re.M | re.S)
+    return [block.strip() for block in found]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which sockets and databases go to a temporary folder."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "run").mkdir(mode=0o700)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ANTIPHON_")}
+    return kept | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "XDG_RUNTIME_DIR": str(folder / "run"),
+        "XDG_DATA_HOME": str(folder / "data"),
+    }
+
+
+@pytest.fixture(scope="module")
+def pair(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The pair, as the README's serve command starts and SIGINT stops it."""
+    log_path = tmp_path_factory.mktemp("serve") / "log"
+    with log_path.open("w") as log:
+        process = subprocess.Popen(
+            ["bash", "-c", SERVE], cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+        try:
+            for service in ("history", "compiler"):
+                address = f"unix:{environment['XDG_RUNTIME_DIR']}/antiphon/{service}.sock"
+                with grpc.insecure_channel(address) as channel:
+                    grpc.channel_ready_future(channel).result(timeout=60)
+            yield
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+            process.wait(60)
+
+
+def test_every_block_is_run_or_excused() -> None:
+    blocks = _blocks("sh")
+    assert SERVE in blocks
+    assert "make run" in blocks
+    assert set(NOT_RUN) <= set(blocks)
+
+
+@pytest.mark.usefixtures("pair")
+def test_commands_of_the_readme_run(environment: dict[str, str]) -> None:
+    commands = [block for block in _blocks("sh") if block not in {SERVE, *NOT_RUN}]
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(commands)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+@pytest.mark.usefixtures("pair")
+@pytest.mark.parametrize("program", _blocks("python"))
+def test_programs_of_the_readme_run(environment: dict[str, str], program: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
