@@ -7,6 +7,9 @@ PEERS := .venv-peers
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+KILLS ?= 50
+CUTS ?= 1000
+COUNT ?= 20000
 
 export PYTHONDONTWRITEBYTECODE := 1
 
@@ -22,7 +25,7 @@ setup: $(STAMP) ## Make .venv with the locked dependencies (every target does th
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) scripts/check_python.py
 	@echo "Making the environment $(VENV) from requirements.lock (once; about a minute) ..." >&2
-	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --requirement requirements.lock
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
@@ -73,16 +76,17 @@ bench-peers: $(PEERS)/.installed ## Install the packages we are measured beside,
 $(PEERS)/.installed: tests/bench/peers/requirements.lock
 	@$(PYTHON) scripts/check_python.py
 	@echo "Making the environment $(PEERS) (once; about a minute) ..." >&2
-	@$(PYTHON) -m venv --clear $(PEERS)
+	@$(PYTHON) -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --requirement $<
 	@touch $@
 	@echo "Peers ready." >&2
 
-crash: $(STAMP) ## Kill the history service 50 times and cut its power 1,000 times during acknowledged writes.
-	@ANTIPHON_CRASH_KILLS=50 ANTIPHON_CRASH_POWER_CUTS=1000 $(BIN)/python -m pytest -q tests/crash $(ARGS)
+crash: $(STAMP) ## Kill the history service 50 times (KILLS=) and cut its power 1,000 times (CUTS=) during acknowledged writes.
+	@$(BIN)/python -m tests.crash.kills --kills $(KILLS)
+	@$(BIN)/python -m tests.crash.power_cuts --cuts $(CUTS)
 
-fuzz: $(STAMP) ## Send each service 20,000 random and mutated requests.
-	@ANTIPHON_FUZZ_BODIES=20000 $(BIN)/python -m pytest -q tests/fuzz $(ARGS)
+fuzz: $(STAMP) ## Send each service 20,000 random and mutated requests (COUNT=).
+	@$(BIN)/python -m tests.fuzz --count $(COUNT)
 
 clean: ## Remove environments and caches.
 	rm -rf $(VENV) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build

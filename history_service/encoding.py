@@ -9,7 +9,6 @@ stand in the protos only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from google.protobuf.descriptor import Descriptor
 
@@ -34,17 +33,35 @@ def _varint(value: int) -> bytes:
     return bytes(encoded)
 
 
-@lru_cache(maxsize=8192)
-def _prefix(tag: bytes, length: int) -> bytes:
-    return tag + _varint(length)
+class _Prefixes(dict[int, bytes]):
+    """Tag and length of a field, by length; made once for each length met.
 
+    A dictionary, as splicing looks one up for every message and this does it
+    without running Python code.
+    """
 
-def _repeated(tag: bytes, values: Sequence[bytes]) -> bytes:
-    parts: list[bytes] = []
-    for value in values:
-        parts.append(_prefix(tag, len(value)))
-        parts.append(value)
-    return b"".join(parts)
+    _MOST = 16384
+
+    def __init__(self, message: Descriptor, field: str) -> None:
+        super().__init__()
+        self._tag = _tag(message, field, _LENGTH_DELIMITED)
+
+    def __missing__(self, length: int) -> bytes:
+        if len(self) >= self._MOST:
+            self.clear()
+        prefix = self[length] = self._tag + _varint(length)
+        return prefix
+
+    def parts(self, values: Sequence[bytes]) -> list[bytes]:
+        """Return the pieces of the repeated field of these values, to be joined."""
+        parts = [b""] * (2 * len(values))
+        parts[0::2] = map(self.__getitem__, map(len, values))
+        parts[1::2] = values
+        return parts
+
+    def enclose(self, parts: Sequence[bytes]) -> bytes:
+        """Return the field whose one value are these pieces; they are copied once."""
+        return b"".join((self[sum(map(len, parts))], *parts))
 
 
 def replay_mark(response: Descriptor) -> bytes:
@@ -52,22 +69,18 @@ def replay_mark(response: Descriptor) -> bytes:
     return _tag(response, "replayed", _VARINT) + b"\x01"
 
 
-_GET = history_pb.GetMessagesResponse.DESCRIPTOR
-_LIST = history_pb.ListMessagesResponse.DESCRIPTOR
 _FRAME = history_pb.ReadSnapshotResponse.DESCRIPTOR
 
-_GET_MESSAGES = _tag(_GET, "messages", _LENGTH_DELIMITED)
-_LIST_MESSAGES = _tag(_LIST, "messages", _LENGTH_DELIMITED)
-_FRAME_HEADER = _tag(_FRAME, "header", _LENGTH_DELIMITED)
-_FRAME_ORDER = _tag(_FRAME, "order", _LENGTH_DELIMITED)
-_FRAME_BATCH = _tag(_FRAME, "batch", _LENGTH_DELIMITED)
-_HEADER_SYSTEM = _tag(history_pb.SnapshotHeader.DESCRIPTOR, "system", _LENGTH_DELIMITED)
-_BATCH_MESSAGES = _tag(history_pb.SnapshotBatch.DESCRIPTOR, "messages", _LENGTH_DELIMITED)
+_GET_MESSAGES = _Prefixes(history_pb.GetMessagesResponse.DESCRIPTOR, "messages")
+_LIST_MESSAGES = _Prefixes(history_pb.ListMessagesResponse.DESCRIPTOR, "messages")
+_FRAME_HEADER = _Prefixes(_FRAME, "header")
+_FRAME_ORDER = _Prefixes(_FRAME, "order")
+_FRAME_BATCH = _Prefixes(_FRAME, "batch")
+_HEADER_SYSTEM = _Prefixes(history_pb.SnapshotHeader.DESCRIPTOR, "system")
+_BATCH_MESSAGES = _Prefixes(history_pb.SnapshotBatch.DESCRIPTOR, "messages")
 
 # Ids are ASCII of one length, so an order part can be spliced as text.
-_ORDER_ID = _prefix(
-    _tag(history_pb.SnapshotOrder.DESCRIPTOR, "message_ids", _LENGTH_DELIMITED), _ID_LENGTH
-).decode("ascii")
+_ORDER_ID = _Prefixes(history_pb.SnapshotOrder.DESCRIPTOR, "message_ids")[_ID_LENGTH].decode("ascii")
 ORDER_ENTRY_BYTES = len(_ORDER_ID) + _ID_LENGTH
 """Bytes of one id in an order part."""
 
@@ -75,33 +88,29 @@ ORDER_ENTRY_BYTES = len(_ORDER_ID) + _ID_LENGTH
 def get_messages_response(revision: int, bodies: Sequence[bytes]) -> bytes:
     """Encode a GetMessagesResponse."""
     head = history_pb.GetMessagesResponse(revision=revision).SerializeToString()
-    return head + _repeated(_GET_MESSAGES, bodies)
+    return b"".join((head, *_GET_MESSAGES.parts(bodies)))
 
 
 def list_messages_response(revision: int, bodies: Sequence[bytes], next_page_token: str) -> bytes:
     """Encode a ListMessagesResponse."""
     head = history_pb.ListMessagesResponse(revision=revision, next_page_token=next_page_token)
-    return head.SerializeToString() + _repeated(_LIST_MESSAGES, bodies)
+    return b"".join((head.SerializeToString(), *_LIST_MESSAGES.parts(bodies)))
 
 
 def snapshot_header(header: history_pb.SnapshotHeader, system: bytes | None) -> bytes:
     """Encode a header frame; ``system`` is the stored system record."""
-    encoded = header.SerializeToString()
-    if system is not None:
-        encoded += _prefix(_HEADER_SYSTEM, len(system)) + system
-    return _prefix(_FRAME_HEADER, len(encoded)) + encoded
+    stored = [] if system is None else [system]
+    return _FRAME_HEADER.enclose([header.SerializeToString(), *_HEADER_SYSTEM.parts(stored)])
 
 
 def snapshot_order(message_ids: Sequence[str]) -> bytes:
     """Encode an order frame of one id or more."""
-    encoded = (_ORDER_ID + _ORDER_ID.join(message_ids)).encode("ascii")
-    return _prefix(_FRAME_ORDER, len(encoded)) + encoded
+    return _FRAME_ORDER.enclose([(_ORDER_ID + _ORDER_ID.join(message_ids)).encode("ascii")])
 
 
 def snapshot_batch(bodies: Sequence[bytes]) -> bytes:
     """Encode a batch frame."""
-    encoded = _repeated(_BATCH_MESSAGES, bodies)
-    return _prefix(_FRAME_BATCH, len(encoded)) + encoded
+    return _FRAME_BATCH.enclose(_BATCH_MESSAGES.parts(bodies))
 
 
 def snapshot_footer(message_count: int, sha256: bytes) -> history_pb.ReadSnapshotResponse:

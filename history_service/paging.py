@@ -86,7 +86,11 @@ def _digest(filters: Sequence[object]) -> str:
 def _seal(kind: str, filters: Sequence[object], position: Sequence[object]) -> str:
     content = json.dumps([_VERSION, kind, _digest(filters), *position], separators=(",", ":")).encode()
     checksum = hashlib.sha256(content).digest()[:_CHECKSUM_BYTES]
-    return base64.urlsafe_b64encode(checksum + content).decode("ascii").rstrip("=")
+    return _armoured(checksum + content)
+
+
+def _armoured(sealed: bytes) -> str:
+    return base64.urlsafe_b64encode(sealed).decode("ascii").rstrip("=")
 
 
 def _unseal(kind: str, filters: Sequence[object], token: str) -> list[Any]:
@@ -95,7 +99,8 @@ def _unseal(kind: str, filters: Sequence[object], token: str) -> list[Any]:
     except (binascii.Error, ValueError):
         raise invalid_token() from None
     checksum, content = sealed[:_CHECKSUM_BYTES], sealed[_CHECKSUM_BYTES:]
-    if checksum != hashlib.sha256(content).digest()[:_CHECKSUM_BYTES]:
+    # The second comparison refuses other spellings of the same bytes.
+    if checksum != hashlib.sha256(content).digest()[:_CHECKSUM_BYTES] or _armoured(sealed) != token:
         raise invalid_token()
     try:
         values = json.loads(content)

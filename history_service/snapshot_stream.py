@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+from contextlib import aclosing
 from functools import partial
+from typing import Any
 
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon_client.limits import Limits
 from history_service import encoding
 from history_service.domain import reads
 from history_service.domain.prepared import id_of
-from history_service.storage.port import HistoryStore, ReadTransaction
+from history_service.storage.port import HistoryStore
 
 _FRAME_MARGIN = 16
 """Bytes of a frame around its entries, at most."""
@@ -29,11 +32,11 @@ async def frames(
     async for message_ids in _order(store, snapshot, limits):
         yield encoding.snapshot_order(message_ids)
     digest, count = hashlib.sha256(), 0
-    async for bodies in _batches(store, snapshot, limits):
-        for body in bodies:
-            digest.update(body)
-        count += len(bodies)
-        yield encoding.snapshot_batch(bodies)
+    async with aclosing(_batches(store, snapshot, limits)) as batches:
+        async for bodies in batches:
+            digest.update(b"".join(bodies))
+            count += len(bodies)
+            yield encoding.snapshot_batch(bodies)
     yield encoding.snapshot_footer(count, digest.digest())
 
 
@@ -67,30 +70,36 @@ async def _order(
 
 async def _batches(
     store: HistoryStore, snapshot: reads.Snapshot, limits: Limits
-) -> AsyncIterator[list[bytes]]:
+) -> AsyncGenerator[list[bytes]]:
     """Yield the encoded messages of the selection in parts, none empty."""
     most = limits.snapshot_batch_messages
     # A single message may be larger than a frame; the read allows it one.
     max_bytes = limits.frame_bytes - _FRAME_MARGIN - most * encoding.FIELD_OVERHEAD
-    read_next = _reader(snapshot, most, max_bytes)
-    sent, last = 0, b""
-    while sent < snapshot.message_count:
-        bodies = await store.read(read_next(sent, last))
-        yield bodies
-        sent, last = sent + len(bodies), bodies[-1]
+    total = snapshot.message_count
 
-
-def _reader(
-    snapshot: reads.Snapshot, most: int, max_bytes: int
-) -> Callable[[int, bytes], Callable[[ReadTransaction], list[bytes]]]:
-    """Return what makes the read of the next batch from how many were sent and the last of them."""
-    chosen = snapshot.chosen
-    if chosen is None:
-        return lambda sent, last: (
-            lambda tx: (
-                reads.snapshot_messages(tx, snapshot, id_of(last) if last else None, most, max_bytes).bodies
-            )
+    def begin(sent: int, after: str | None) -> asyncio.Future[list[bytes]] | None:
+        if sent == total:
+            return None
+        work = partial(
+            reads.snapshot_batch, snapshot=snapshot, sent=sent, after=after, limit=most, max_bytes=max_bytes
         )
-    return lambda sent, last: (
-        lambda tx: reads.snapshot_chosen(tx, snapshot, chosen[sent : sent + most], max_bytes)
-    )
+        return _begin(store.read(work))
+
+    # The next batch is read while this one is on its way.
+    sent, ahead = 0, begin(0, None)
+    try:
+        while ahead is not None:
+            bodies = await ahead
+            sent += len(bodies)
+            ahead = begin(sent, id_of(bodies[-1]))
+            yield bodies
+    finally:
+        if ahead is not None:
+            ahead.cancel()
+
+
+def _begin(read: Coroutine[Any, Any, list[bytes]]) -> asyncio.Future[list[bytes]]:
+    """Start a read that may be given up; a failure nobody waits for is nobody's."""
+    begun = asyncio.ensure_future(read)
+    begun.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return begun

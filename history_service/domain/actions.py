@@ -47,7 +47,7 @@ def respond(
         )
     links.append(changes, prepared, allow_unresolved=False)
     changes.flush()
-    placement = branch_pb.Placement(message_id=prepared.message.id, index=changes.first_appended_index)
+    placement = branch_pb.Placement(message_id=prepared.message_id, index=changes.first_appended_index)
     return history_pb.RespondToActionResponse(placement=placement)
 
 
@@ -61,7 +61,7 @@ def _complete_draft(changes: Changeset, draft: message_pb.Message, stamper: Stam
     response.arguments_json = call.arguments_json
     if call.HasField("provider_call_id"):
         response.provider_call_id = call.provider_call_id
-    return stamper.prepare(message, stamper.clock())
+    return stamper.prepare_all([message])[0]
 
 
 def _find_request(changes: Changeset, draft: message_pb.Message) -> Entry:

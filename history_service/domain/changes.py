@@ -18,9 +18,10 @@ know must stop, unless the record says it is ignorable. Payloads are JSON:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from enum import IntEnum
+
+import orjson
 
 from history_service.storage.port import BranchRow, WriteTransaction
 
@@ -39,10 +40,8 @@ class ChangeKind(IntEnum):
 Operation = Sequence[object]
 """One operation of a membership record, as the module's text describes it."""
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
 
 def record(tx: WriteTransaction, branch: BranchRow, kind: ChangeKind, content: object = None) -> None:
     """Store the record of the write that made ``branch.revision``."""
-    payload = b"" if content is None else _encode(content).encode()
+    payload = b"" if content is None else orjson.dumps(content)
     tx.append_change(branch.key, branch.revision, kind, False, payload)

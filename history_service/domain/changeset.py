@@ -7,6 +7,7 @@ message changed twice in a write is stored once.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
@@ -16,6 +17,9 @@ from history_service.domain import changes
 from history_service.domain.order_keys import GAP, SYSTEM_KEY
 from history_service.domain.prepared import ACTION_REQUEST, PreparedMessage, decode, encode
 from history_service.storage.port import BranchRow, Member, NewMember, WriteTransaction
+
+_SINGLE_SCANS = 4
+"""Indexes counted one by one; for more, one scan of the whole order serves all."""
 
 
 @dataclass(slots=True)
@@ -69,6 +73,9 @@ class Changeset:
         self._view_head: str | None = None
         self._view_removed: list[str] = []
         self._had_system = branch.system_id is not None
+        self._stored_count = branch.message_count
+        self._scans = 0
+        self._order_keys: list[int] | None = None
 
     # Reading
 
@@ -124,12 +131,22 @@ class Changeset:
     def index_of(self, entry: Entry) -> int:
         """Return the index, after this write, of a message that the branch had before it.
 
-        For a write that removes and moves nothing. Scans the index of the order.
+        For a write that removes and moves nothing. Scans the index of the order,
+        but a few times at most, however many messages are asked for.
         """
         if entry.order_key == SYSTEM_KEY:
             return 0
         system_came = self.branch.system_id is not None and not self._had_system
-        return self.tx.index_of(self.branch.key, entry.order_key) + system_came
+        return self._stored_index(entry.order_key) + system_came
+
+    def _stored_index(self, order_key: int) -> int:
+        tx, key = self.tx, self.branch.key
+        if self._scans < _SINGLE_SCANS:
+            self._scans += 1
+            return tx.index_of(key, order_key)
+        if self._order_keys is None:
+            self._order_keys = tx.order_keys_at(key, 0, self._stored_count)
+        return bisect_left(self._order_keys, order_key)
 
     # Changing
 
@@ -149,43 +166,43 @@ class Changeset:
             if former is not None and self.tx.view_members(branch.key, branch.view_epoch, [former]):
                 heads = True
                 self._view_removed.append(former)
-            self._view_head = prepared.message.id if heads else None
+            self._view_head = prepared.message_id if heads else None
         if former is not None:
             self._entries[former] = None
             self._removed.append(former)
             branch.message_count -= 1
-        branch.system_id = prepared.message.id
-        self.operations.append(("system", prepared.message.id, former))
+        branch.system_id = prepared.message_id
+        self.operations.append(("system", prepared.message_id, former))
         return self._enter(prepared, SYSTEM_KEY)
 
     def _enter(self, prepared: PreparedMessage, order_key: int) -> Entry:
-        message = prepared.message
         entry = Entry(
-            message_id=message.id,
+            message_id=prepared.message_id,
             kind=prepared.kind,
             order_key=order_key,
             link_id=prepared.link_id,
             interim=prepared.interim,
             stored=None,
             body=prepared.body,
-            message=message,
             dirty=True,
         )
-        self._entries[message.id] = entry
+        self._entries[entry.message_id] = entry
         if entry.link_id is not None:
-            self._by_link.setdefault(entry.link_id, {})[message.id] = entry
+            self._by_link.setdefault(entry.link_id, {})[entry.message_id] = entry
         self.branch.message_count += 1
         return entry
 
     def replace(self, entry: Entry, prepared: PreparedMessage) -> None:
         """Give a message a new version in its place; its link stays, and its time unless a new one came."""
-        if not prepared.timed:
-            # Read before the former version is let go.
-            prepared.message.created_at.CopyFrom(self.message(entry).created_at)
-        entry.message, entry.body = prepared.message, prepared.body
+        # Decoded before the former version is let go.
+        former = None if prepared.timed else self.message(entry)
+        entry.body, entry.message = prepared.body, None
         entry.interim = prepared.interim
         entry.dirty = True
-        entry.stale = not prepared.timed
+        entry.stale = False
+        if former is not None:
+            self.message(entry).created_at.CopyFrom(former.created_at)
+            entry.stale = True
         if entry.link_id not in (None, prepared.link_id):
             self._write_link(entry)
 

@@ -76,10 +76,10 @@ def append(changes: Changeset, prepared: PreparedMessage, *, allow_unresolved: b
         ActionAlreadyAnsweredError: See ``check_response``.
     """
     if prepared.link_id is not None:
-        check_response(changes, prepared.link_id, prepared.message.id, allow_unresolved=allow_unresolved)
+        check_response(changes, prepared.link_id, prepared.message_id, allow_unresolved=allow_unresolved)
     entry = changes.append(prepared)
     # Nothing can await a request whose id the server has just made.
-    if prepared.kind == ACTION_RESPONSE or not prepared.fresh:
+    if prepared.kind == ACTION_RESPONSE or (prepared.kind == ACTION_REQUEST and not prepared.fresh):
         complete(changes, entry)
     return entry
 
@@ -113,8 +113,10 @@ def replace_response(
 
 def clear_links_to(changes: Changeset, removed: Iterable[Entry]) -> None:
     """Clear the surviving sides' links to requests and responses just removed."""
-    gone = [e.message_id for e in removed if e.kind in (ACTION_REQUEST, ACTION_RESPONSE)]
-    changes.load_links(gone)
-    for message_id in gone:
-        for survivor in changes.linked_to(message_id):
-            changes.set_link(survivor, None)
+    gone = [entry for entry in removed if entry.kind in (ACTION_REQUEST, ACTION_RESPONSE)]
+    changes.load_links(entry.message_id for entry in gone)
+    for entry in gone:
+        for survivor in changes.linked_to(entry.message_id):
+            # A response may still await a request of an id that a response has now.
+            if survivor.kind != entry.kind:
+                changes.set_link(survivor, None)

@@ -42,10 +42,10 @@ def add_messages(
 
 def _look_ahead(changes: Changeset, batch: Sequence[PreparedMessage]) -> None:
     """Find in two look-ups what the batch's rules will ask for."""
-    given = [prepared.message.id for prepared in batch if not prepared.fresh]
+    given = [prepared.message_id for prepared in batch if not prepared.fresh]
     named = [prepared.link_id for prepared in batch if prepared.link_id is not None]
     changes.load([*given, *named])
-    awaited = [p.message.id for p in batch if p.kind == ACTION_REQUEST and not p.fresh]
+    awaited = [p.message_id for p in batch if p.kind == ACTION_REQUEST and not p.fresh]
     # A request in the branch knows its answer; one that is absent does not.
     absent = [request_id for request_id in named if changes.find(request_id) is None]
     changes.load_links([*awaited, *absent])
@@ -55,7 +55,7 @@ def _add(
     changes: Changeset, prepared: PreparedMessage, field: str, allow_unresolved: bool
 ) -> tuple[Entry, bool]:
     """Apply one message; return its entry and whether it replaced one."""
-    current = None if prepared.fresh else changes.find(prepared.message.id)
+    current = None if prepared.fresh else changes.find(prepared.message_id)
     if current is None:
         if prepared.kind == SYSTEM:
             return changes.put_system(prepared), False

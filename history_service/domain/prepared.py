@@ -25,17 +25,20 @@ KIND_NUMBERS: dict[str | None, int] = {
 }
 """Content variant to the number its kind is stored under."""
 
+NANOSECONDS = 10**9
+"""In a second."""
+
 _ID_FIELD = slice(2, 38)
 """Where an encoded message holds its id: field 1 comes first, behind tag and length."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """One message of a write.
+    """One message of a write. A store may run a write twice, so nothing changes it.
 
     Attributes:
-        message: The message in canonical form, with id and created_at.
-        body: Its encoding.
+        message_id: Its id.
+        body: Its encoding in canonical form, with id and created_at.
         kind: Its ``MessageKind``.
         fresh: Whether the server made its id, so that no branch can hold it.
         timed: Whether the writer gave its created_at.
@@ -43,7 +46,7 @@ class PreparedMessage:
         interim: Whether it is a response that does not answer.
     """
 
-    message: message_pb.Message
+    message_id: str
     body: bytes
     kind: int
     fresh: bool
@@ -66,25 +69,28 @@ class Stamper:
 
     def prepare_all(self, messages: Iterable[message_pb.Message]) -> list[PreparedMessage]:
         """Prepare valid messages for one write; they are changed in place."""
-        now = self.clock()
-        return [self.prepare(message, now) for message in messages]
+        # Timestamp's own conversion costs as much as the rest of this.
+        seconds, nanos = divmod(self.clock(), NANOSECONDS)
+        return [self._prepare(message, seconds, nanos) for message in messages]
 
-    def prepare(self, message: message_pb.Message, now: int) -> PreparedMessage:
-        """Prepare one valid message; it is changed in place."""
+    def _prepare(self, message: message_pb.Message, seconds: int, nanos: int) -> PreparedMessage:
         canonicalize_message(message)
         fresh = not message.id
         if fresh:
             message.id = self.new_id()
         timed = message.HasField("created_at")
         if not timed:
-            message.created_at.FromNanoseconds(now)
+            message.created_at.seconds = seconds
+            message.created_at.nanos = nanos
+            # Zero is a time too.
+            message.created_at.SetInParent()
         kind = KIND_NUMBERS[kind_of(message)]
         link_id, interim = None, False
         if kind == ACTION_RESPONSE:
             response = message.action_response
             link_id = response.action_request_id if response.HasField("action_request_id") else None
             interim = response.state == message_pb.ACTION_RESPONSE_STATE_INTERIM
-        return PreparedMessage(message, encode(message), kind, fresh, timed, link_id, interim)
+        return PreparedMessage(message.id, encode(message), kind, fresh, timed, link_id, interim)
 
 
 def encode(message: message_pb.Message) -> bytes:

@@ -10,7 +10,7 @@ from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon_client.errors import BranchDeletedError, MessageNotFoundError, SizeLimitExceededError
 from history_service.domain.branches import describe, open_branch, revision_to_read, system_at
 from history_service.domain.views import check_selection
-from history_service.storage.port import BranchKey, MessagePage, ReadTransaction
+from history_service.storage.port import BranchKey, ReadTransaction
 
 
 class MessagesRead(NamedTuple):
@@ -130,30 +130,20 @@ def snapshot_ids(tx: ReadTransaction, snapshot: Snapshot, after: str | None, lim
     return tx.read_ids(snapshot.key, snapshot.at, view=snapshot.view, after=after, limit=limit)
 
 
-def snapshot_messages(
-    tx: ReadTransaction, snapshot: Snapshot, after: str | None, limit: int, max_bytes: int
-) -> MessagePage:
-    """Read the next messages of a snapshot that follows the order or a view.
-
-    Raises:
-        BranchDeletedError: The branch was deleted since.
-    """
-    _check_still_there(tx, snapshot)
-    return tx.read_messages(
-        snapshot.key, snapshot.at, view=snapshot.view, after=after, limit=limit, max_bytes=max_bytes
-    )
-
-
-def snapshot_chosen(
-    tx: ReadTransaction, snapshot: Snapshot, message_ids: Sequence[str], max_bytes: int
+def snapshot_batch(
+    tx: ReadTransaction, snapshot: Snapshot, sent: int, after: str | None, limit: int, max_bytes: int
 ) -> list[bytes]:
-    """Read the next messages of a snapshot that follows a selection the caller gave.
+    """Read the next messages of a snapshot: ``sent`` were read, the last of them is ``after``.
 
     Raises:
         BranchDeletedError: The branch was deleted since.
     """
     _check_still_there(tx, snapshot)
-    return tx.read_selected(snapshot.key, snapshot.at, message_ids, max_bytes)
+    key, at = snapshot.key, snapshot.at
+    if snapshot.chosen is not None:
+        return tx.read_selected(key, at, snapshot.chosen[sent : sent + limit], max_bytes)
+    page = tx.read_messages(key, at, view=snapshot.view, after=after, limit=limit, max_bytes=max_bytes)
+    return page.bodies
 
 
 def _check_still_there(tx: ReadTransaction, snapshot: Snapshot) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
@@ -65,7 +65,10 @@ class _Rows:
         self.versions: dict[str, list[_Row]] = {}
 
     def add(self, row: _Row) -> None:
-        self.ordered.insert(bisect_right(self.ordered, row.order_key, key=_order_key), row)
+        if not self.ordered or row.order_key >= self.ordered[-1].order_key:
+            self.ordered.append(row)
+        else:
+            self.ordered.insert(bisect_right(self.ordered, row.order_key, key=_order_key), row)
         self.versions.setdefault(row.message_id, []).append(row)
 
     def discard(self, row: _Row) -> None:
@@ -137,7 +140,7 @@ class _Transaction:
 
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
         found = self._store.branches.get((tenant_id, branch_id))
-        return None if found is None else replace(found.row)
+        return None if found is None else found.row.copied()
 
     def branch_id_of_external_key(self, tenant_id: str, external_key: str) -> str | None:
         for row in self._living(tenant_id):
@@ -172,7 +175,7 @@ class _Transaction:
             by_key = sorted((key.encode(), row) for key, row in keyed if key.startswith(external_key_prefix))
             after_key = None if after is None else after.external_key.encode()
             found = [row for key, row in by_key if after_key is None or key > after_key]
-        return [replace(row) for row in found[:limit]]
+        return [row.copied() for row in found[:limit]]
 
     def metadata(self, key: BranchKey, at: int) -> str:
         versions = self._branch(key).metadata
@@ -279,12 +282,12 @@ class _Transaction:
 
     def insert_branch(self, branch: BranchRow, metadata_json: str) -> None:
         address = branch.key.tenant_id, branch.key.branch_id
-        self._store.branches[address] = _Branch(replace(branch), [(branch.revision, metadata_json)])
+        self._store.branches[address] = _Branch(branch.copied(), [(branch.revision, metadata_json)])
         self._undo.append(lambda: self._store.branches.pop(address))
 
     def save_head(self, branch: BranchRow) -> None:
         stored = self._branch(branch.key)
-        former, stored.row = stored.row, replace(branch)
+        former, stored.row = stored.row, branch.copied()
         self._undo.append(lambda: setattr(stored, "row", former))
 
     def put_metadata(self, key: BranchKey, revision: int, metadata_json: str) -> None:

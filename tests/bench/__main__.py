@@ -31,9 +31,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--only", choices=GROUPS, action="append", help="run this group only; may be repeated"
     )
-    parser.add_argument(
-        "--profile", type=Path, metavar="DIR", help="write a cProfile file of each server here"
-    )
+    parser.add_argument("--profile", type=Path, metavar="DIR", help="draw a flame graph of each server here")
     parser.add_argument(
         "--out", type=Path, help=f"where the JSON goes; a whole run writes {FIGURES.relative_to(ROOT)}"
     )

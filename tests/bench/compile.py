@@ -26,10 +26,14 @@ PEER_NAME = "reference package"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One conversation to compile, and the ratios to reach."""
+    """One conversation to compile, and the ratios to reach.
+
+    ``repeats`` is the number of times it is compiled a round.
+    """
 
     size: int
     tools: bool
+    repeats: int
     cold_target: float | None
     warm_target: float | None
 
@@ -40,10 +44,10 @@ class Case:
 
 
 CASES = (
-    Case(1_000, tools=True, cold_target=15, warm_target=None),
-    Case(1_000, tools=False, cold_target=15, warm_target=None),
-    Case(10_000, tools=True, cold_target=None, warm_target=200),
-    Case(10_000, tools=False, cold_target=None, warm_target=15),
+    Case(1_000, tools=True, repeats=5, cold_target=15, warm_target=None),
+    Case(1_000, tools=False, repeats=5, cold_target=15, warm_target=None),
+    Case(10_000, tools=True, repeats=1, cold_target=None, warm_target=200),
+    Case(10_000, tools=False, repeats=1, cold_target=None, warm_target=15),
 )
 
 
@@ -66,8 +70,8 @@ async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) 
     await _compile(servers, await store(servers, to_messages(conversation(8, tools=True))))
     for case in CASES:
         say(f"compile: {case.name}")
-        theirs = await _reference(case, rounds)
-        ours = await _ours(servers, case, rounds)
+        theirs = await _reference(case, rounds * case.repeats)
+        ours = await _ours(servers, case, rounds * case.repeats)
         if (ours.messages, ours.digest) != (theirs.messages, theirs.digest):
             raise RuntimeError(f"{case.name}: ours and the {PEER_NAME}'s messages differ after the first")
         for row in _rows(case, ours, theirs):
@@ -131,13 +135,6 @@ async def _compile(servers: Servers, branch_id: str) -> tuple[float, list[str]]:
         instruction=message_pb2.Message(instruction=message_pb2.InstructionContent(instruction=QUESTION)),
     )
     begin = time.perf_counter()
-    turns: list[list[str]] = []
-    stream = stub.StreamCompile(compiler_service_pb2.StreamCompileRequest(request=request), timeout=TIMEOUT)
-    async for frame in stream:
-        match frame.WhichOneof("frame"):
-            case "message_start":
-                turns.append([])
-            case "text_chunk":
-                turns[-1].append(frame.text_chunk.text)
-    texts = ["".join(pieces) for pieces in turns]
+    response: compiler_service_pb2.CompileResponse = await stub.Compile(request, timeout=TIMEOUT)
+    texts = [message.text for message in response.messages]
     return time.perf_counter() - begin, texts

@@ -40,23 +40,27 @@ async def running(reply_bytes: int, profiles: Path | None = None) -> AsyncIterat
 
     Args:
         reply_bytes: Size of the floor's replies.
-        profiles: Folder for a cProfile file of each service; None runs them unprofiled.
+        profiles: Folder for a flame graph of each server, threads included; None draws none.
     """
     cache = ROOT / ".cache"
     cache.mkdir(exist_ok=True)
+    samplers: list[subprocess.Popen[bytes]] = []
     async with contextlib.AsyncExitStack() as stack:
+        # Entered first, so that it comes last: a sampler ends when its server has.
+        stack.callback(lambda: [sampler.wait(STOP_SECONDS) for sampler in samplers])
         sockets = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="antiphon-bench-")))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-", dir=cache)))
         address = {name: f"unix:{sockets / name}.sock" for name in ("floor", "history", "compiler")}
 
         async def start(name: str, module: str, *arguments: str) -> grpc.aio.Channel:
-            profile = ["-m", "cProfile", "-o", str(profiles / f"{name}.prof")] if profiles else []
-            command = [sys.executable, *profile, "-m", module, "--listen", address[name], *arguments]
+            command = [sys.executable, "-m", module, "--listen", address[name], *arguments]
             log = stack.enter_context((folder / f"{name}.log").open("w+"))
             process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
             stack.callback(_stop, process)
             channel = await stack.enter_async_context(open_aio_channel(address[name]))
             await _until_ready(channel, process, Path(log.name))
+            if profiles:
+                samplers.append(_profile(process.pid, profiles / f"{name}.svg"))
             return channel
 
         floor = await start("floor", "tests.bench.echo", "--reply-bytes", str(reply_bytes))
@@ -77,6 +81,23 @@ async def _until_ready(channel: grpc.aio.Channel, process: subprocess.Popen[byte
         if process.poll() is not None:
             break
     raise RuntimeError(f"server did not start: {process.args!r}\n{log.read_text()[-2000:]}")
+
+
+def _profile(pid: int, target: Path) -> subprocess.Popen[bytes]:
+    """Samples a server until it ends."""
+    py_spy = str(Path(sys.executable).with_name("py-spy"))
+    command = [
+        str(py_spy),
+        "record",
+        "--pid",
+        str(pid),
+        "--rate",
+        "200",
+        "--threads",
+        "--output",
+        str(target),
+    ]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

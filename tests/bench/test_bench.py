@@ -41,7 +41,7 @@ async def test_snapshot_measures_the_same_bytes() -> None:
 
 @pytest.mark.skipif(not compile.PEER_PYTHON.exists(), reason="needs `make bench-peers`")
 async def test_compile_gives_what_the_reference_package_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = tuple(compile.Case(40, tools, None, None) for tools in (True, False))
+    cases = tuple(compile.Case(40, tools, 1, None, None) for tools in (True, False))
     monkeypatch.setattr(compile, "CASES", cases)
     async with running(append.reply_bytes()) as servers:
         rows = [row async for row in compile.measure(servers, rounds=1, say=_say)]

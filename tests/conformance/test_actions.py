@@ -35,7 +35,9 @@ async def request_of(history: History, branch: str, response: int, at: int | Non
     return numbers([content.action_request_id])[0] if content.HasField("action_request_id") else None
 
 
-async def respond(history: History, branch: str, request: int, message: int, **fields: object) -> pb.RespondToActionResponse:
+async def respond(
+    history: History, branch: str, request: int, message: int, **fields: object
+) -> pb.RespondToActionResponse:
     """Answer a request."""
     response: pb.RespondToActionResponse = await history.call(
         pb.RespondToActionRequest(
@@ -283,6 +285,16 @@ async def test_removing_a_request_clears_the_link_of_every_response(history: His
     # The id is free: a new request of that id is not answered by the former one's response.
     await history.add(branch, call_action(1))
     assert await answer_of(history, branch, 1) is None
+
+
+async def test_a_waiting_response_waits_on_when_another_response_of_that_id_goes(history: History) -> None:
+    branch = await history.create()
+    await history.add(branch, action_result(2, 1), allow_unresolved=True)
+    await history.add(branch, action_result(1))
+    await remove(history, branch, 1)
+    assert await request_of(history, branch, 2) == 1
+    await history.add(branch, call_action(1))
+    assert await answer_of(history, branch, 1) == 2
 
 
 async def test_removing_both_sides_and_removing_an_interim_response(history: History) -> None:

@@ -55,7 +55,7 @@ async def test_the_server_gives_ids_and_times_where_the_writer_gave_none(history
     message = instruction(0)
     message.id = ""
     added = await history.add(branch, message, message)
-    first, second = await history.list(branch)
+    first, second = await history.messages(branch)
     assert [placement.message_id for placement in added.placements] == [first.id, second.id]
     assert first.id != second.id
     assert first.created_at.ToNanoseconds() <= history.clock.now
@@ -67,12 +67,14 @@ async def test_stored_messages_are_canonical_and_come_back_with_every_field(hist
     message = message_pb.Message(
         id=uuid_of(7),
         role=message_pb.ROLE_SYSTEM,
-        sender={"member_id": uuid_of(1)},
-        recipient={"broadcast": {}},
+        sender=message_pb.Address(member_id=uuid_of(1)),
+        recipient=message_pb.Address(broadcast=message_pb.Broadcast()),
         channel="",
         metadata_json='{ "b":1.0, "a":12345678901234567890 }',
         status=message_pb.MESSAGE_STATUS_INTERRUPTED,
-        action_request={"function": "f\0", "action_response_id": uuid_of(99), "arguments_text": "{'a'"},
+        action_request=message_pb.ActionRequestContent(
+            function="f\0", action_response_id=uuid_of(99), arguments_text="{'a'"
+        ),
     )
     message.created_at.FromNanoseconds(1)
     await history.add(branch, message)
@@ -99,6 +101,17 @@ async def test_a_known_id_is_replaced_at_its_index_and_keeps_its_time(history: H
     timed.created_at.FromSeconds(5)
     await history.add(branch, timed)
     assert (await history.get(branch, uuid_of(2))).created_at.seconds == 5
+
+
+async def test_a_batch_of_replacements_tells_each_index(history: History) -> None:
+    branch = await history.create()
+    await history.add(branch, *(instruction(n) for n in range(12)))
+    await move(history, branch, 11, 2)
+    order = [0, 1, 11, *range(2, 11)]
+    again = [*reversed(range(12))]
+    added = await history.add(branch, *(instruction(n, "anew") for n in again), system(99))
+    assert places(added) == [*((n, order.index(n) + 1) for n in again), (99, 0)]
+    assert numbers(await history.ids(branch)) == [99, *order]
 
 
 async def test_a_replacement_may_not_change_the_kind_and_nothing_of_its_batch_stays(history: History) -> None:
@@ -201,9 +214,7 @@ async def test_the_system_record_cannot_be_removed_or_moved_or_preceded(history:
     branch = await history.create()
     await history.add(branch, system(1), instruction(2), instruction(3))
     with pytest.raises(SystemRecordFixedError):
-        await history.call(
-            pb.RemoveMessagesRequest(branch_id=branch, message_ids=[uuid_of(2), uuid_of(1)])
-        )
+        await history.call(pb.RemoveMessagesRequest(branch_id=branch, message_ids=[uuid_of(2), uuid_of(1)]))
     for number, index in ((1, 0), (1, 1), (3, 0)):
         with pytest.raises(SystemRecordFixedError):
             await move(history, branch, number, index)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from antiphon.history.v1 import history_service_pb2 as pb
+from antiphon.message.v1.message_pb2 import SystemContent
 from antiphon_client.errors import (
     BranchDeletedError,
     BranchNotFoundError,
@@ -32,7 +34,7 @@ def all_writes(branch: str, **guard: Any) -> list[Any]:
         pb.RespondToActionRequest(
             branch_id=branch, action_request_id=uuid_of(2), message_id=uuid_of(51), **guard
         ),
-        pb.SetSystemRequest(branch_id=branch, system={"system_message": "policy"}, **guard),
+        pb.SetSystemRequest(branch_id=branch, system=SystemContent(system_message="policy"), **guard),
         pb.MoveMessageRequest(branch_id=branch, message_id=uuid_of(1), index=1, **guard),
         pb.SelectViewRequest(branch_id=branch, message_ids=[uuid_of(1)], **guard),
         pb.ClearViewRequest(branch_id=branch, **guard),
@@ -142,9 +144,7 @@ async def test_the_same_bytes_for_another_method_are_another_request(history: Hi
 
 async def test_errors_are_not_recorded(history: History) -> None:
     branch = await history.create()
-    request = pb.RemoveMessagesRequest(
-        branch_id=branch, message_ids=[uuid_of(1)], request_id=uuid_of(5)
-    )
+    request = pb.RemoveMessagesRequest(branch_id=branch, message_ids=[uuid_of(1)], request_id=uuid_of(5))
     with pytest.raises(MessageNotFoundError):
         await history.call(request)
     await history.add(branch, instruction(1))
@@ -186,14 +186,13 @@ async def test_request_ids_are_kept_for_a_day_and_then_forgotten(history: Histor
     await history.call(request)
     start = history.clock.now
 
-    async def many_writes() -> None:
-        for _ in range(300):
-            many_writes.count += 1  # type: ignore[attr-defined]
-            await history.call(
-                pb.ClearViewRequest(branch_id=branch, request_id=uuid_of(0xB0000 + many_writes.count))  # type: ignore[attr-defined]
-            )
+    fresh_ids = map(uuid_of, itertools.count(0xB0000))
 
-    many_writes.count = 0  # type: ignore[attr-defined]
+    async def many_writes() -> None:
+        # Forgetting is done by writes, now and then.
+        for request_id in itertools.islice(fresh_ids, 300):
+            await history.call(pb.ClearViewRequest(branch_id=branch, request_id=request_id))
+
     history.clock.now = start + REPLAY_RETENTION - 3600 * 10**9
     await many_writes()
     assert (await history.call(request)).replayed
@@ -204,9 +203,7 @@ async def test_request_ids_are_kept_for_a_day_and_then_forgotten(history: Histor
 
 @pytest.mark.parametrize("kind", ["sqlite"])
 async def test_a_request_id_survives_a_restart(anyio_backend: str, kind: str, tmp_path: Path) -> None:
-    request = pb.AddMessagesRequest(
-        branch_id=uuid_of(1), messages=[instruction(1)], request_id=uuid_of(5)
-    )
+    request = pb.AddMessagesRequest(branch_id=uuid_of(1), messages=[instruction(1)], request_id=uuid_of(5))
     async with running(kind, tmp_path) as history:
         await history.create()
         first = await history.call(request)

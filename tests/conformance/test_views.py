@@ -107,7 +107,9 @@ async def test_added_messages_enter_the_views_end_and_replaced_ones_stay(history
     former = await history.snapshot(branch, at=3)
     assert former.messages[0].instruction.instruction == "instruction 3"
     await history.add(branch, call_action(6))
-    await history.call(pb.RespondToActionRequest(branch_id=branch, action_request_id=uuid_of(6), message_id=uuid_of(7)))
+    await history.call(
+        pb.RespondToActionRequest(branch_id=branch, action_request_id=uuid_of(6), message_id=uuid_of(7))
+    )
     assert await viewed(history, branch) == [3, 1, 4, 5, 6, 7]
 
 

@@ -292,6 +292,41 @@ async def test_stored_messages_of_a_newer_kind_are_refused_where_selected(tmp_pa
     assert len(unselected.messages) == 1
 
 
+async def test_an_instruction_is_not_rendered_from_blocks_of_a_newer_kind(tmp_path: Path) -> None:
+    # An instruction of one block, which holds field 7: a variant that this version does not have.
+    newer = Message.FromString(Message(id=mid(9)).SerializeToString() + b"\x52\x04\x42\x02\x3a\x00")
+    assert [block.WhichOneof("block") for block in newer.instruction.blocks] == [None]
+    beside_text = Message.FromString(newer.SerializeToString())
+    beside_text.instruction.instruction = "ask"
+    async with scripted_pair(tmp_path, answering(snapshot_frames([newer]))) as (_, compiler):
+        error = await reason_of(compiler.Compile(branch_request()))
+    (tmp_path / "other").mkdir()
+    async with scripted_pair(tmp_path / "other", answering(snapshot_frames([beside_text]))) as (_, compiler):
+        response = await compiler.Compile(branch_request())
+    assert (error.reason, error.metadata["message_ids"]) == ("UNSUPPORTED_CONTENT", mid(9))
+    assert notes_of(response) == [("BLOCKS_NOT_RENDERED", [mid(9)])]
+
+
+async def test_a_message_beyond_every_unary_limit_is_streamed(tmp_path: Path) -> None:
+    """One folded turn of 5 MB reaches a client with gRPC's default limit of 4 MiB."""
+    outputs = [f"{number}" + "東京🙂" * 125_000 for number in range(4)]
+    messages = history_messages(
+        {"type": "action_response", "content": {"function": "f", "arguments": {}, "output": output}}
+        for output in outputs
+    )
+    async with scripted_pair(tmp_path, answering(snapshot_frames(messages, batch=1))) as (_, compiler):
+        error = await reason_of(compiler.Compile(branch_request()))
+        frames = [f async for f in compiler.StreamCompile(StreamCompileRequest(request=branch_request()))]
+    assert (error.reason, error.metadata["limit_name"]) == ("SIZE_LIMIT_EXCEEDED", "reply_bytes")
+    assert "StreamCompile" in error.message
+    assert max(frame.ByteSize() for frame in frames) <= 2**20
+    context = "\n".join(f"- function: f\n  output: {output}" for output in outputs)
+    (compiled,) = openai_form(reassemble(frames))
+    # Not compared in the assertion, which would spell out 5 MB where it fails.
+    is_equal = compiled["content"] == f"Instruction: next\nContext:\n{context}"
+    assert is_equal
+
+
 async def test_large_compilations_leave_the_loop_free(tmp_path: Path) -> None:
     """While a large one runs, a small one is answered: their order of arrival is turned round."""
     large = inline_request(

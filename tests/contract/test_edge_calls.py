@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from pathlib import Path
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -16,7 +17,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.edge.call import current_call
-from tests.support.edge import SERVICE, reasoned, serving
+from tests.support.edge import SERVICE, happened, reasoned, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -61,10 +62,10 @@ async def test_cancelled_call_cancels_the_servicer_and_frees_its_place(tmp_path:
     async with serving(tmp_path, inflight_calls=1) as edge:
         call = edge.stub.GetBranch(pb.GetBranchRequest(branch_id="wait"))
         waiting = asyncio.ensure_future(_outcome(call))
-        await edge.servicer.waiting.wait()
+        await happened(edge.servicer.waiting)
         call.cancel()
         assert await waiting is grpc.StatusCode.CANCELLED
-        await edge.servicer.cancelled.wait()
+        await happened(edge.servicer.cancelled)
         await edge.get("x")
 
 
@@ -72,8 +73,8 @@ async def test_deadline_cancels_the_servicer(tmp_path: Path) -> None:
     async with serving(tmp_path) as edge:
         with pytest.raises(grpc.RpcError) as caught:
             await edge.get("wait", timeout=0.05)
-        assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED  # type: ignore[attr-defined]
-        await edge.servicer.cancelled.wait()
+        assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        await happened(edge.servicer.cancelled)
 
 
 async def test_abandoned_stream_closes_its_generator_quietly(
@@ -84,7 +85,7 @@ async def test_abandoned_stream_closes_its_generator_quietly(
             stream = edge.stub.ReadSnapshot(pb.ReadSnapshotRequest(branch_id="endless"))
             await stream.read()
             stream.cancel()
-            await edge.servicer.closed.wait()
+            await happened(edge.servicer.closed)
             await edge.get("x")
     assert [record.msg for record in caplog.records if record.levelno >= logging.INFO] == []
 
@@ -97,7 +98,7 @@ async def test_every_call_is_logged_at_debug_without_contents(
             await edge.get("a text of the user")
         with caplog.at_level(logging.INFO, "antiphon"):
             await edge.get("a text of the user")
-    lines = [record.msg for record in caplog.records if record.name.startswith("antiphon")]
+    lines: list[Any] = [record.msg for record in caplog.records if record.name.startswith("antiphon")]
     assert [(line["event"], line["method"], line["code"]) for line in lines] == [
         ("call", f"/{SERVICE.full_name}/GetBranch", "OK")
     ]
@@ -132,7 +133,7 @@ async def test_stop_refuses_new_calls_and_lets_running_ones_finish(tmp_path: Pat
         watch = health.Watch(health_pb2.HealthCheckRequest(service=SERVICE.full_name))
         assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
         running = asyncio.ensure_future(edge.get("wait"))
-        await edge.servicer.waiting.wait()
+        await happened(edge.servicer.waiting)
         stopping = asyncio.ensure_future(edge.server.stop(30))
         assert (await watch.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
         with pytest.raises(grpc.RpcError) as caught:
@@ -148,10 +149,13 @@ async def test_stop_refuses_new_calls_and_lets_running_ones_finish(tmp_path: Pat
 
 async def test_stop_cancels_what_outlasts_its_grace(tmp_path: Path) -> None:
     async with serving(tmp_path) as edge:
-        running = asyncio.ensure_future(_outcome(edge.stub.GetBranch(pb.GetBranchRequest(branch_id="wait"))))
-        await edge.servicer.waiting.wait()
+        running = asyncio.ensure_future(edge.get("wait"))
+        await happened(edge.servicer.waiting)
         await edge.server.stop(0.01)
-        assert await running in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+        with pytest.raises(grpc.RpcError) as caught:
+            await running
+        assert reasoned(caught.value).reason == "SHUTTING_DOWN"
+        assert edge.servicer.cancelled.is_set()
 
 
 async def _outcome(

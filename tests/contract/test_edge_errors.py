@@ -6,13 +6,15 @@ import asyncio
 import json
 import logging
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client import errors
-from tests.support.edge import SECRET, SERVICE, reasoned, serving
+from antiphon_client.status import error_from_rpc
+from tests.support.edge import SECRET, SERVICE, bytes_method, happened, reasoned, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -101,6 +103,19 @@ async def test_error_keeps_facts_and_domain(tmp_path: Path) -> None:
         assert reasoned(caught.value).domain == "antiphon.compiler"
 
 
+async def test_blocking_clients_find_the_same_error(tmp_path: Path) -> None:
+    def call() -> errors.AntiphonError | None:
+        with grpc.insecure_channel(f"unix:{tmp_path}/edge.sock") as channel:
+            with pytest.raises(grpc.RpcError) as caught:
+                bytes_method(channel, f"/{SERVICE.full_name}/GetBranch")(b"\x0a\x07missing")
+            return error_from_rpc(caught.value)
+
+    async with serving(tmp_path):
+        error = await asyncio.to_thread(call)
+    assert isinstance(error, errors.BranchNotFoundError)
+    assert error.metadata == {"branch_id": "missing"}
+
+
 @pytest.mark.parametrize("branch_id", ["defect", "nothing", "lost task", "timeout"])
 async def test_defect_leaks_nothing_and_is_logged_under_its_id(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, branch_id: str
@@ -112,7 +127,7 @@ async def test_defect_leaks_nothing_and_is_logged_under_its_id(
         assert isinstance(error, errors.InternalError)
         assert error.message == "internal error; the server's log has its cause under the correlation id"
         assert list(error.metadata) == ["correlation_id"]
-        trailers = repr(caught.value.trailing_metadata())  # type: ignore[attr-defined]
+        trailers = repr(caught.value.trailing_metadata())
         assert SECRET not in trailers
         assert "Error" not in trailers.replace("ErrorInfo", "")
         logged = [json.dumps(record.msg, default=str) for record in caplog.records]
@@ -124,7 +139,7 @@ async def test_stream_that_breaks_ends_in_a_reasoned_error(tmp_path: Path) -> No
     async with serving(tmp_path) as edge:
         for branch_id, reason in (("defect", "INTERNAL_ERROR"), ("missing", "BRANCH_NOT_FOUND")):
             stream = edge.stub.ReadSnapshot(pb.ReadSnapshotRequest(branch_id=branch_id))
-            frames = [await stream.read(), await stream.read()]
+            frames: list[Any] = [await stream.read(), await stream.read()]
             assert [frame.WhichOneof("frame") for frame in frames] == ["header", "batch"]
             with pytest.raises(grpc.RpcError) as caught:
                 await stream.read()
@@ -135,14 +150,14 @@ async def test_unknown_method_is_unimplemented(tmp_path: Path) -> None:
     async with serving(tmp_path) as edge:
         for path in (f"/{SERVICE.full_name}/Nope", "/nope.Nope/Nope"):
             with pytest.raises(grpc.RpcError) as caught:
-                await edge.channel.unary_unary(path)(b"")
-            assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED  # type: ignore[attr-defined]
+                await bytes_method(edge.channel, path)(b"")
+            assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
 async def test_over_the_call_limit_is_overloaded_until_one_ends(tmp_path: Path) -> None:
     async with serving(tmp_path, inflight_calls=1) as edge:
         waiting = asyncio.ensure_future(edge.get("wait"))
-        await edge.servicer.waiting.wait()
+        await happened(edge.servicer.waiting)
         with pytest.raises(grpc.RpcError) as caught:
             await edge.get("x")
         error = reasoned(caught.value)
@@ -158,7 +173,7 @@ async def test_over_the_byte_limit_is_overloaded(tmp_path: Path) -> None:
     async with serving(tmp_path, inflight_bytes=100) as edge:
         await edge.get("x" * 200)  # alone, any size within request_bytes is served
         waiting = asyncio.ensure_future(edge.get("wait"))
-        await edge.servicer.waiting.wait()
+        await happened(edge.servicer.waiting)
         await edge.get("x" * 50)
         with pytest.raises(grpc.RpcError) as caught:
             await edge.get("x" * 120)

@@ -16,7 +16,9 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from antiphon.compiler.v1 import compiler_service_pb2, compiler_service_pb2_grpc
+from antiphon.message.v1.message_pb2 import InstructionContent, Message
 from antiphon_client.ids import new_id
+from tests.support.edge import bytes_method
 from tests.support.programs import program, run_program
 
 SERVICES = {
@@ -68,7 +70,7 @@ def test_program_gets_a_port_serves_metrics_and_stops_on_sigint(module: str) -> 
         with grpc.insecure_channel(running.address) as channel:
             method = "GetBranch" if module == "history_service" else "Compile"
             with pytest.raises(grpc.RpcError):
-                channel.unary_unary(f"/{name}/{method}")(b"\xff", timeout=10)
+                bytes_method(channel, f"/{name}/{method}")(b"\xff", timeout=10)
         with urllib.request.urlopen(f"http://127.0.0.1:{metrics_port}/metrics", timeout=10) as reply:
             text = reply.read().decode()
         assert f'antiphon_requests_total{{code="INVALID_ARGUMENT",method="/{name}/{method}"}} 1.0' in text
@@ -111,7 +113,8 @@ def test_a_call_that_never_ends_does_not_hold_the_program(
         ):
             call = compiler_service_pb2_grpc.CompilerServiceStub(channel).Compile.future(
                 compiler_service_pb2.CompileRequest(
-                    branch={"branch_id": new_id()}, instruction={"instruction": {"instruction": "x"}}
+                    branch=compiler_service_pb2.BranchRef(branch_id=new_id()),
+                    instruction=Message(instruction=InstructionContent(instruction="x")),
                 ),
                 timeout=60,
             )

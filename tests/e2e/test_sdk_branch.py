@@ -15,6 +15,7 @@ from antiphon_client import (
     Branch,
     HistoryClient,
     Instruction,
+    MessageRole,
     System,
 )
 from antiphon_client.errors import (
@@ -76,7 +77,7 @@ def test_add_one_and_many_and_read_back(branch: Branch) -> None:
     rest = [AssistantResponse.create("Hi"), Instruction.create("Again"), AssistantResponse.create("Yes")]
     assert [p.index for p in branch.add(rest).placements] == [1, 2, 3]
     assert [m.id for m in branch.messages(page_size=2)] == [first.id, *(m.id for m in rest)]
-    assert [m.id for m in branch.messages(page_size=1, descending=True)][0] == rest[-1].id
+    assert next(m.id for m in branch.messages(page_size=1, descending=True)) == rest[-1].id
     stored = next(branch.messages())
     assert stored == first
 
@@ -158,9 +159,11 @@ def test_the_factory_refuses_several_kinds(branch: Branch) -> None:
         {"instruction": "a", "action_output": 0},
     ):
         with pytest.raises(ValueError, match=r"^Only one message type can be added at a time\.$"):
-            branch.add_message(**fields)  # type: ignore[arg-type]
+            branch.add_message(**fields)
     with pytest.raises(ValueError, match="needs the action_request"):
         branch.add_message(action_output=1)
+    with pytest.raises(TypeError, match="no field of an action's output"):
+        branch.add_message(action_request=request, action_output=1, channel="c")
     with pytest.raises(TypeError, match="no message has a field"):
         branch.add_message(instructoin="a")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="no field of"):
@@ -206,6 +209,7 @@ def test_one_system_record(branch: Branch) -> None:
     system = branch.system()
     assert system is not None
     assert (system.content.system_message, system.metadata) == ("second", {"v": 2})
+    assert (system.sender, system.recipient) == (MessageRole.SYSTEM, MessageRole.ASSISTANT)
     assert [m.kind for m in branch.messages()] == ["system", "instruction"]
     with pytest.raises(SystemRecordFixedError):
         branch.remove(system.id)
@@ -265,9 +269,10 @@ def test_the_raw_projection(branch: Branch) -> None:
     assert [m and m["role"] for m in whole] == ["system", "user", "assistant"]
     assert whole[2] == {"role": "assistant", "content": "a"}
     assert branch.to_chat_msgs([]) == []
-    ids = [messages[2].id, str(messages[1].id), messages[2].id]
+    ids: list[UUID | str] = [messages[2].id, str(messages[1].id), messages[2].id]
     assert branch.to_chat_msgs(ids) == [whole[2], whole[1], whole[2]]
-    for bad in ([uuid4()], ["no id"]):
+    unknown: list[list[UUID | str]] = [[uuid4()], ["no id"]]
+    for bad in unknown:
         with pytest.raises(
             ValueError, match=r"^One or more messages in the requested progression are invalid\.$"
         ):
@@ -288,7 +293,10 @@ def test_reads_at_a_revision_and_deletion(branch: Branch) -> None:
 
 
 def test_a_snapshot_is_whole(branch: Branch) -> None:
-    messages = [System.create("s"), *(Instruction.create("x" * 4000, image_detail="auto") for _ in range(700))]
+    messages = [
+        System.create("s"),
+        *(Instruction.create("x" * 4000, image_detail="low") for _ in range(700)),
+    ]
     branch.add(messages)
     snapshot = branch.snapshot()
     assert [m.id for m in snapshot.messages] == [m.id for m in messages]
@@ -299,9 +307,20 @@ def test_a_snapshot_is_whole(branch: Branch) -> None:
     assert len(branch.instructions()) == 700
 
 
+def test_the_set_system_call_itself(history: HistoryClient, branch: Branch) -> None:
+    record = System.create("s", metadata={"k": 1})
+    written = history.set_system(branch.branch_id, record)
+    assert (written.message_ids, written.placements[0].index) == ((record.id,), 0)
+    stored = history.read_system(branch.branch_id)
+    assert stored is not None
+    assert (stored.content, stored.metadata) == (record.content, {"k": 1})
+
+
 def test_listing_branches(history: HistoryClient) -> None:
     parent = Branch.create(history)
-    made = [Branch.create(history, external_key=f"list-{n}", parent_branch_id=parent.branch_id) for n in range(3)]
+    made = [
+        Branch.create(history, external_key=f"list-{n}", parent_branch_id=parent.branch_id) for n in range(3)
+    ]
     assert [b.branch_id for b in history.branches(external_key_prefix="list-")] == [b.branch_id for b in made]
     assert {b.branch_id for b in history.branches(parent_branch_id=parent.branch_id)} == {
         b.branch_id for b in made

@@ -20,12 +20,13 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20_000, help="requests a service (20,000)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other requests (1)")
     parser.add_argument("--service", choices=_SERVICES, help="only this one")
+    parser.add_argument("--store", default="memory:", help="the history service's store (memory:)")
     given = parser.parse_args()
     failed = False
     for name in [given.service] if given.service else _SERVICES:
         with tempfile.TemporaryDirectory() as folder:
             started = time.monotonic()
-            report = asyncio.run(_SERVICES[name](Path(folder), given.count, given.seed))
+            report = asyncio.run(_SERVICES[name](Path(folder), given.count, given.seed, given.store))
         print(f"{name}: {report}\n  {time.monotonic() - started:.1f} s, seed {given.seed}", flush=True)
         try:
             report.check()

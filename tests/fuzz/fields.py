@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
+from google.protobuf.message import Message
 
 Path = tuple[FieldDescriptor, ...]
 """Fields from the request down to the one meant."""
@@ -18,13 +20,19 @@ def field_paths(message: Descriptor, above: Path = ()) -> Iterator[Path]:
     for field in message.fields:
         path = (*above, field)
         yield path
-        if field.type == FieldDescriptor.TYPE_MESSAGE:
+        if field.message_type is not None:
             yield from field_paths(field.message_type, path)
 
 
 def paths_of(method: MethodDescriptor) -> list[Path]:
     """List the field paths of a method's request."""
     return list(field_paths(method.input_type))
+
+
+def fields_of(message: Message) -> Sequence[FieldDescriptor]:
+    """List the fields a message may have."""
+    kind = cast("Descriptor", message.DESCRIPTOR)
+    return kind.fields
 
 
 def path_name(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, OneofDescriptor
 from google.protobuf.message import Message
@@ -15,7 +15,29 @@ from tests.fuzz.values import World, good_value, hostile_value
 # What a field of type Message must hold, where one kind is asked for.
 _CONTENT = {"instruction": "instruction", "system": "system"}
 _MESSAGE = "antiphon.message.v1.Message"
-_TIMESTAMP = "google.protobuf.Timestamp"
+# Members that spoil most requests: a broadcast sender, a second system record.
+_SELDOM = ("broadcast", "system")
+_WHOLE = (
+    "google.protobuf.Timestamp",
+    "antiphon.message.v1.Json",
+    "antiphon.message.v1.Opaque",
+    "antiphon.message.v1.Image",
+    "antiphon.message.v1.CacheControl",
+    "antiphon.message.v1.SystemContent",
+    "antiphon.compiler.v1.ContextBlock",
+    "antiphon.compiler.v1.ResponseSchema",
+    "antiphon.compiler.v1.StreamCompileRequest",
+)
+_REQUIRED = {
+    "antiphon.message.v1.Message.id",
+    "antiphon.message.v1.ActionResponseContent.action_request_id",
+    "antiphon.compiler.v1.CompileRequest.instruction",
+    "antiphon.compiler.v1.Snapshot.messages",
+    "antiphon.history.v1.AddMessagesRequest.messages",
+    "antiphon.history.v1.RespondToActionRequest.action_request_id",
+    "antiphon.history.v1.SetSystemRequest.system",
+    "antiphon.history.v1.MoveMessageRequest.message_id",
+}
 _GUARDS = ("expected_revision", "at_revision")
 
 
@@ -38,7 +60,7 @@ class Generator:
 
     def _fill(self, message: Message, focus: Path, hostile: bool, content: str | None) -> None:
         aim = focus[0] if focus else None
-        for field in self._chosen(message.DESCRIPTOR, aim, content):
+        for field in self._chosen(cast("Descriptor", message.DESCRIPTOR), aim, content):
             below = focus[1:] if field is aim else ()
             if field.is_repeated:
                 self._fill_repeated(message, field, below, hostile and field is aim)
@@ -84,7 +106,8 @@ class Generator:
             return aim
         if content is not None and oneof.name == "content":
             return next(field for field in oneof.fields if field.name == content)
-        return self._rng.choice(oneof.fields)
+        usual = [field for field in oneof.fields if field.name not in _SELDOM]
+        return self._rng.choice(usual if self._rng.random() < 0.9 else oneof.fields)
 
     def _scalar(self, field: FieldDescriptor, hostile: bool) -> object:
         return hostile_value(self._rng, field) if hostile else good_value(self._rng, self._world, field)
@@ -105,23 +128,17 @@ def _likelihood(kind: Descriptor, field: FieldDescriptor) -> float:
     """Return how often a field is set that nobody aims at.
 
     What makes a request miss its branch (guards, other branches) is rare, what
-    names things is there nearly always; the rest is tossed.
+    a request cannot do without is there; the rest is tossed.
     """
     if field.name in _GUARDS or field.name in ("parent_branch_id", "progression"):
         return 0.05
-    if field.name in ("action_request_id", "sender", "recipient", "page_token"):
-        return 0.2
-    if kind.full_name == _TIMESTAMP or field.name in ("branch_id", "instruction", "messages", "message_ids"):
-        return 1.0
-    if field.name in (
-        "id",
-        "system",
-        "function",
-        "provider",
-        "provider_name",
-        "content",
-        "type",
-        "mime_type",
+    if (
+        field.full_name in _REQUIRED
+        or field.name == "branch_id"
+        or kind.full_name in _WHOLE
+        or field.name == "message_ids"
     ):
-        return 0.95
+        return 1.0
+    if field.name in ("action_response_id", "sender", "recipient", "page_token", "message_id"):
+        return 0.2
     return 0.5

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -99,7 +100,8 @@ async def run(
             report.cases += 1
             report.answers[answer] += 1
             report.kinds[case.kind] += 1
-            report.fields.add((case.method.name, case.focus))
+            if case.focus:
+                report.fields.add((case.method.name, case.focus))
             report.past_parsing += answer not in ("MALFORMED_REQUEST", "UNKNOWN_FIELD", "request_bytes")
             if complaint:
                 report.failures.append(f"{complaint}: {case}")
@@ -112,10 +114,11 @@ async def _send(channel: grpc.aio.Channel, case: Case) -> tuple[str, str]:
     replies: list[bytes] = []
     try:
         if case.method.server_streaming:
-            async for frame in channel.unary_stream(path)(case.body, timeout=CALL_SECONDS):
-                replies.append(frame)
+            stream: Any = channel.unary_stream(path)
+            replies += [frame async for frame in stream(case.body, timeout=CALL_SECONDS)]
         else:
-            replies.append(await channel.unary_unary(path)(case.body, timeout=CALL_SECONDS))
+            unary: Any = channel.unary_unary(path)
+            replies.append(await unary(case.body, timeout=CALL_SECONDS))
     except grpc.aio.AioRpcError as exc:
         return _judge(exc)
     return "OK", "".join(_judge_reply(case, reply) for reply in replies)

@@ -9,6 +9,8 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from tests.fuzz.fields import fields_of
+
 _MARK = "\x01fuzz mark\x01"
 _BAD_UTF8 = [b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf5\x80\x80\x80"]
 _UNKNOWN = [
@@ -33,7 +35,7 @@ def bad_utf8(rng: Random, request: Message) -> bytes:
     places = [
         (message, field)
         for message in _messages(request)
-        for field in message.DESCRIPTOR.fields
+        for field in fields_of(message)
         if field.type == FieldDescriptor.TYPE_STRING
     ]
     message, field = rng.choice(places)
@@ -47,8 +49,8 @@ def bad_utf8(rng: Random, request: Message) -> bytes:
 
 def wrong_wire_type(rng: Random, request: Message) -> bytes:
     """Add a known field number under another wire type."""
-    number = rng.choice(request.DESCRIPTOR.fields).number
-    tag = number << 3 | rng.choice([0, 1, 5])
+    field = rng.choice(list(fields_of(request)))
+    tag = field.number << 3 | rng.choice([0, 1, 5])
     return request.SerializeToString() + bytes([tag]) + b"\x01" * rng.choice([1, 4, 8])
 
 

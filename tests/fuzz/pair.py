@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import grpc.aio
+from google.protobuf.json_format import ParseDict
 
 from antiphon.compiler.v1 import compiler_service_pb2
 from antiphon.history.v1 import history_service_pb2 as pb
@@ -19,7 +20,7 @@ from tests.support.programs import Program, program
 HISTORY = pb.DESCRIPTOR.services_by_name["HistoryService"]
 COMPILER = compiler_service_pb2.DESCRIPTOR.services_by_name["CompilerService"]
 
-_EPOCH = 256
+_EPOCH = 128
 _BRANCHES = 8
 
 
@@ -39,6 +40,7 @@ class Settler:
         self._next = number + _EPOCH
         rng, world = self._rng, self._world
         world.messages[:] = [new_uuid(rng) for _ in range(12)]
+        world.actions[:] = world.messages[2:4]
         world.requests[:] = [new_uuid(rng) for _ in range(8)]
         world.branches[:] = [new_uuid(rng) for _ in range(_BRANCHES)]
         for branch_id in world.branches:
@@ -47,23 +49,21 @@ class Settler:
 
 
 def _first_messages(branch_id: str, ids: list[str]) -> pb.AddMessagesRequest:
-    return pb.AddMessagesRequest(
-        branch_id=branch_id,
-        messages=[
-            {"id": ids[0], "system": {"system_message": "be brief"}},
-            {"id": ids[1], "instruction": {"instruction": "look it up"}},
-            {"id": ids[2], "action_request": {"function": "look", "arguments_json": '{"q":1}'}},
-            {"id": ids[3], "action_request": {"function": "look", "arguments_json": '{"q":2}'}},
-            {"id": ids[4], "action_response": {"function": "look", "action_request_id": ids[2]}},
-            {"id": ids[5], "assistant_response": {"assistant_response": "found"}},
-        ],
-    )
+    messages = [
+        {"id": ids[0], "system": {"system_message": "be brief"}},
+        {"id": ids[1], "instruction": {"instruction": "look it up"}},
+        {"id": ids[2], "action_request": {"function": "look", "arguments_json": '{"q":1}'}},
+        {"id": ids[3], "action_request": {"function": "look", "arguments_json": '{"q":2}'}},
+        {"id": ids[4], "action_response": {"function": "look", "action_request_id": ids[2]}},
+        {"id": ids[5], "assistant_response": {"assistant_response": "found"}},
+    ]
+    return ParseDict({"branch_id": branch_id, "messages": messages}, pb.AddMessagesRequest())
 
 
-async def fuzz_history(folder: Path, count: int, seed: int) -> Report:
-    """Fuzz a history service with an in-memory store."""
+async def fuzz_history(folder: Path, count: int, seed: int, store: str = "memory:") -> Report:
+    """Fuzz a history service."""
     world = World()
-    with program("history_service", "--listen", f"unix:{folder}/h.sock", "--store", "memory:") as history:
+    with program("history_service", "--listen", f"unix:{folder}/h.sock", "--store", store) as history:
         async with grpc.aio.insecure_channel(history.address) as channel:
             settler = Settler(channel, world, seed)
             report = await run(channel, cases(HISTORY, world, seed), count, settler.prepare)
@@ -71,11 +71,11 @@ async def fuzz_history(folder: Path, count: int, seed: int) -> Report:
     return report
 
 
-async def fuzz_compiler(folder: Path, count: int, seed: int) -> Report:
+async def fuzz_compiler(folder: Path, count: int, seed: int, store: str = "memory:") -> Report:
     """Fuzz a compiler service with a history service behind it."""
     world = World()
     with (
-        program("history_service", "--listen", f"unix:{folder}/h.sock", "--store", "memory:") as history,
+        program("history_service", "--listen", f"unix:{folder}/h.sock", "--store", store) as history,
         program(
             "compiler_service", "--listen", f"unix:{folder}/c.sock", "--history", history.address
         ) as compiler,

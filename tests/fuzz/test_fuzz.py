@@ -25,7 +25,7 @@ from tests.fuzz.values import World, new_uuid
 
 pytestmark = pytest.mark.anyio
 
-CASES = int(os.environ.get("ANTIPHON_FUZZ_CASES", "2000"))
+CASES = int(os.environ.get("ANTIPHON_FUZZ_BODIES", "2000"))
 SEED = int(os.environ.get("ANTIPHON_FUZZ_SEED", "1"))
 
 
@@ -43,7 +43,7 @@ async def test_no_request_breaks_a_service(fuzz: Any, service: Any, tmp_path: Pa
 def some_world() -> World:
     """Make ids that no service knows."""
     rng = Random(7)
-    return World(*([new_uuid(rng) for _ in range(4)] for _ in range(3)))
+    return World(*([new_uuid(rng) for _ in range(4)] for _ in range(4)))
 
 
 def test_same_seed_same_requests_other_seed_others() -> None:
@@ -77,11 +77,12 @@ class Faulty(pb_grpc.HistoryServiceServicer):
     ],
 )
 async def test_harness_sees_a_seeded_fault(revision: int, complaint: str, tmp_path: Path) -> None:
+    servicer = Faulty()  # type: ignore[abstract]  # the runtime base answers UNIMPLEMENTED
     server = ServiceServer(
         EdgeSettings(listen=f"unix:{tmp_path}/a.sock"),
         service=HISTORY,
         domain=HISTORY_DOMAIN,
-        register=lambda target: pb_grpc.add_HistoryServiceServicer_to_server(Faulty(), target),
+        register=lambda target: pb_grpc.add_HistoryServiceServicer_to_server(servicer, target),
     )
     address = await server.start()
     try:

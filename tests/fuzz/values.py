@@ -49,8 +49,10 @@ HOSTILE_JSON = [
 GOOD_JSON = ["{}", '{"a":1}', '{"k":{"b":[1,2.50,"\u00e9"]}}', '{"n":9007199254740993,"t":true,"z":null}']
 ANY_JSON = ["null", "0", '"text"', "[]", "[1,[2,[3]]]", "1e3", *GOOD_JSON]
 IMAGES = ["data:image/png;base64,aGVsbG8=", "https://example.org/a.png", "aGVsbG8="]
-OBJECT_FIELDS = ("metadata_json", "arguments_json", "tool_schemas_json", "example_json", "json_schema")
-OBJECT_FIELDS += ("template_json", "provider_kwargs_json")
+OBJECT_FIELDS = {
+    *("metadata_json", "arguments_json", "tool_schemas_json", "example_json"),
+    *("json_schema", "template_json", "provider_kwargs_json"),
+}
 
 
 @dataclass
@@ -60,11 +62,13 @@ class World:
     Attributes:
         branches: Branch ids.
         messages: Message ids; the same in every branch.
+        actions: Those of them that are action requests.
         requests: Request ids, few enough to be met again.
     """
 
     branches: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
 
@@ -79,8 +83,7 @@ def good_value(rng: Random, world: World, field: FieldDescriptor) -> object:
         case FieldDescriptor.TYPE_STRING:
             return _good_text(rng, world, field.name)
         case FieldDescriptor.TYPE_ENUM:
-            assert field.enum_type is not None
-            return rng.choice(field.enum_type.values).number
+            return _good_number(rng, field)
         case FieldDescriptor.TYPE_BOOL:
             return rng.random() < 0.5
         case FieldDescriptor.TYPE_BYTES:
@@ -109,6 +112,20 @@ def hostile_value(rng: Random, field: FieldDescriptor) -> object:
             return rng.choice([value for value in BOUNDARY_INTS if -(2**63) <= value < 2**63])
 
 
+def _good_number(rng: Random, field: FieldDescriptor) -> int:
+    assert field.enum_type is not None
+    numbers = [value.number for value in field.enum_type.values]
+    match field.full_name:
+        case "antiphon.message.v1.Address.role":
+            return rng.choice([2, 3, 4, 5])  # a conversation's roles
+        case "antiphon.message.v1.Message.status":
+            return rng.choice([0, 0, 0, *numbers])  # what is excluded is not compiled
+        case "antiphon.history.v1.ListMessagesRequest.kinds":
+            return rng.choice(numbers[1:])
+        case _:
+            return rng.choice(numbers)
+
+
 def _is_json(name: str) -> bool:
     return name.endswith("_json") or name == "json_schema"
 
@@ -116,6 +133,8 @@ def _is_json(name: str) -> bool:
 def _good_text(rng: Random, world: World, name: str) -> str:
     if name in ("branch_id", "parent_branch_id"):
         return rng.choice(world.branches) if rng.random() < 0.95 else new_uuid(rng)
+    if name == "action_request_id" and rng.random() < 0.7:
+        return rng.choice(world.actions)
     if name in ("id", "message_id", "message_ids", "action_request_id", "action_response_id"):
         return rng.choice(world.messages) if rng.random() < 0.9 else new_uuid(rng)
     if name == "request_id":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -101,3 +102,21 @@ def test_the_hundredth_level() -> None:
     for level in range(100):
         value = [value] if level % 2 else {"k": value}
     assert emit_fast(value) == emit_pyyaml(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"k" * 500_000: [*[{"a": None}] * 100_000, "x"]},
+        {"k" * 100: [[]] * 200_000},
+        {"s": "\n" * 500_000 + "x" + " \n" * 200_000},
+        {"s": "'" * 500_000 + " #"},
+        ["x: " * 500_000],
+    ],
+    ids=["long key over empties", "empties", "breaks", "quotes", "colons"],
+)
+def test_hostile_documents_take_linear_time(value: Any) -> None:
+    start = time.process_time()
+    emit_fast(value)
+    # Tenths of a second when linear; copying the long key for each item takes minutes.
+    assert time.process_time() - start < 5

@@ -13,6 +13,7 @@ import grpc.aio
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc as pb_grpc
+from antiphon.history.v1.branch_pb2 import Branch
 from antiphon_client.edge.call import Call, current_call
 from antiphon_client.edge.lifecycle import Resource, ServiceServer
 from antiphon_client.edge.settings import EdgeSettings
@@ -20,6 +21,8 @@ from antiphon_client.errors import AntiphonError, BranchNotFoundError
 from antiphon_client.status import HISTORY_DOMAIN, error_from_rpc
 
 SERVICE = pb.DESCRIPTOR.services_by_name["HistoryService"]
+PATIENCE_SECONDS = 30
+"""How long a test waits for what must happen before it fails."""
 SECRET = "the user's own words"
 
 
@@ -41,14 +44,16 @@ class FakeHistory(pb_grpc.HistoryServiceServicer):
         self.cancelled = asyncio.Event()
         self.closed = asyncio.Event()
 
-    async def GetBranch(self, request: pb.GetBranchRequest, context: Any) -> pb.GetBranchResponse | bytes:  # noqa: N802
+    async def GetBranch(  # type: ignore[override]  # noqa: N802
+        self, request: pb.GetBranchRequest, context: Any
+    ) -> pb.GetBranchResponse | bytes:
         self.calls.append(current_call())
         return await self._answer(request.branch_id)
 
     async def _answer(self, branch_id: str) -> pb.GetBranchResponse | bytes:
         match branch_id:
             case "bytes":
-                return pb.GetBranchResponse(branch={"revision": 7}).SerializeToString()
+                return pb.GetBranchResponse(branch=Branch(revision=7)).SerializeToString()
             case "missing":
                 raise BranchNotFoundError("no such branch", metadata={"branch_id": branch_id})
             case "elsewhere":
@@ -63,7 +68,7 @@ class FakeHistory(pb_grpc.HistoryServiceServicer):
                 raise TimeoutError(SECRET)
             case "wait":
                 await self._wait()
-        return pb.GetBranchResponse(branch={"branch_id": branch_id})
+        return pb.GetBranchResponse(branch=Branch(branch_id=branch_id))
 
     async def _wait(self) -> None:
         self.waiting.set()
@@ -76,18 +81,18 @@ class FakeHistory(pb_grpc.HistoryServiceServicer):
     async def AddMessages(self, request: pb.AddMessagesRequest, context: Any) -> pb.AddMessagesResponse:  # noqa: N802
         return pb.AddMessagesResponse(revision=len(request.messages))
 
-    async def ReadSnapshot(  # noqa: N802
+    async def ReadSnapshot(  # type: ignore[override]  # noqa: N802
         self, request: pb.ReadSnapshotRequest, context: Any
     ) -> AsyncIterator[pb.ReadSnapshotResponse | bytes]:
         self.calls.append(current_call())
         try:
-            yield pb.ReadSnapshotResponse(header={"revision": 3})
-            yield pb.ReadSnapshotResponse(batch={"messages": [b"x"]}).SerializeToString()
+            yield pb.ReadSnapshotResponse(header=pb.SnapshotHeader(revision=3))
+            yield pb.ReadSnapshotResponse(batch=pb.SnapshotBatch(messages=[b"x"])).SerializeToString()
             if request.branch_id == "endless":
                 while True:
-                    yield pb.ReadSnapshotResponse(batch={"messages": [bytes(2**16)]})
+                    yield pb.ReadSnapshotResponse(batch=pb.SnapshotBatch(messages=[bytes(2**16)]))
             await self._answer(request.branch_id)
-            yield pb.ReadSnapshotResponse(footer={"message_count": 1})
+            yield pb.ReadSnapshotResponse(footer=pb.SnapshotFooter(message_count=1))
         finally:
             self.closed.set()
 
@@ -101,6 +106,16 @@ def fake_server(listen: str, servicer: FakeHistory, *resources: Resource, **sett
         register=lambda server: pb_grpc.add_HistoryServiceServicer_to_server(servicer, server),
         resources=resources,
     )
+
+
+async def happened(event: asyncio.Event) -> None:
+    """Wait for an event that must come."""
+    await asyncio.wait_for(event.wait(), PATIENCE_SECONDS)
+
+
+def bytes_method(channel: Any, path: str) -> Any:
+    """Return a unary method that takes and gives bytes, which gRPC's types do not foresee."""
+    return channel.unary_unary(path)
 
 
 class Edge:
@@ -121,14 +136,14 @@ class Edge:
 
     async def raw(self, method: str, body: bytes) -> bytes:
         """Call a unary method with bytes as they are."""
-        reply: bytes = await self.channel.unary_unary(f"/{SERVICE.full_name}/{method}")(body)
+        reply: bytes = await bytes_method(self.channel, f"/{SERVICE.full_name}/{method}")(body)
         return reply
 
 
 @asynccontextmanager
 async def serving(folder: Path, **settings: Any) -> AsyncIterator[Edge]:
     """Run a fake history service on a socket in ``folder``."""
-    servicer = FakeHistory()
+    servicer = FakeHistory()  # type: ignore[abstract]  # the runtime base answers UNIMPLEMENTED
     server = fake_server(f"unix:{folder / 'edge.sock'}", servicer, **settings)
     address = await server.start()
     try:

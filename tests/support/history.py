@@ -73,9 +73,7 @@ class History:
         self.clock = Clock()
         self.tenant_id = tenant_id
         ids = itertools.count(0xFFFF_0000_0000)
-        self._servicer = HistoryServicer(
-            store, limits, clock=self.clock, make_id=lambda: uuid_of(next(ids))
-        )
+        self._servicer = HistoryServicer(store, limits, clock=self.clock, make_id=lambda: uuid_of(next(ids)))
 
     async def call(self, request: Any, *, tenant_id: str | None = None) -> Any:
         """Call the unary method whose request this is."""
@@ -140,9 +138,9 @@ class History:
 
     async def ids(self, branch_id: str, at: int | None = None) -> list[str]:
         """Read the full order through the pages of a list."""
-        return [message.id for message in await self.list(branch_id, at_revision=at)]
+        return [message.id for message in await self.messages(branch_id, at_revision=at)]
 
-    async def list(self, branch_id: str, **fields: Any) -> list[message_pb.Message]:
+    async def messages(self, branch_id: str, **fields: Any) -> list[message_pb.Message]:
         """Read all pages of a list of messages."""
         messages: list[message_pb.Message] = []
         token = ""

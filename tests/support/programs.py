@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[2]
 EXIT_SECONDS = 30
@@ -30,10 +31,12 @@ class Program:
     Attributes:
         process: The process.
         ready: Its ready line, parsed.
+        log: Its standard error.
     """
 
     process: subprocess.Popen[str]
     ready: dict[str, Any]
+    log: IO[str]
 
     @property
     def address(self) -> str:
@@ -44,31 +47,38 @@ class Program:
         """Send signals, wait for the end, and return the exit code and standard error."""
         for number in signals:
             self.process.send_signal(number)
-        _, err = self.process.communicate(timeout=EXIT_SECONDS)
-        return self.process.returncode, err
+        code = self.process.wait(EXIT_SECONDS)
+        self.log.seek(0)
+        return code, self.log.read()
 
 
 @contextmanager
 def program(module: str, *arguments: str) -> Iterator[Program]:
-    """Run a service until the context ends; it is serving when the context begins."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        env=_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        if not line:
-            _, err = process.communicate(timeout=EXIT_SECONDS)
-            raise AssertionError(f"{module} ended with {process.returncode}: {err}")
-        yield Program(process, json.loads(line))
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+    """Run a service until the context ends; it is serving when the context begins.
+
+    Its log goes to a file: a pipe that nobody reads would fill and stop it.
+    """
+    with (
+        TemporaryFile("w+", encoding="utf-8") as log,
+        subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            env=_environment(),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if not line:
+                process.wait(EXIT_SECONDS)
+                log.seek(0)
+                raise AssertionError(f"{module} ended with {process.returncode}: {log.read()}")
+            yield Program(process, json.loads(line), log)
+        finally:
+            if process.poll() is None:
+                process.kill()
 
 
 def run_program(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:

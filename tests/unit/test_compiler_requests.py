@@ -19,7 +19,7 @@ from antiphon_client.errors import (
 )
 from antiphon_client.limits import DEFAULT_LIMITS
 from compiler_service.servicer import CompilerServicer
-from tests.support.compiler import SYSTEM_ID, compile_inline, history_messages, message, mid, request_of
+from tests.support.compiler import SYSTEM_ID, compile_inline, message, mid, request_of
 
 GOOD = {
     "history": [
@@ -30,7 +30,6 @@ GOOD = {
     "system": {"system_message": "s"},
 }
 Change = Callable[[CompileRequest], object]
-BRANCH = "branch"
 
 
 def fields_at_fault(request: CompileRequest) -> list[str]:
@@ -55,6 +54,12 @@ def schema(json_schema: str, template: str) -> Change:
         request.response_format.schema.template_json = template
 
     return change
+
+
+def break_several(request: CompileRequest) -> None:
+    request.tool_schemas_json.append("x")
+    put_branch("")(request)
+    request.ClearField("instruction")
 
 
 CASES: dict[str, tuple[Change, list[str]]] = {
@@ -142,7 +147,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
         ["snapshot.messages[2]"],
     ),
     "several at once": (
-        lambda r: (r.tool_schemas_json.append("x"), put_branch("")(r), r.ClearField("instruction")),
+        break_several,
         ["branch.branch_id", "instruction", "tool_schemas_json[0]"],
     ),
 }
@@ -180,7 +185,7 @@ def newer(number: int) -> Message:
 
 def test_messages_of_unknown_kinds_are_all_listed() -> None:
     request = request_of(GOOD)
-    request.snapshot.messages.extend([newer(8), *history_messages(GOOD["history"][1:])[:0], newer(9)])
+    request.snapshot.messages.extend([newer(8), newer(9)])
     with pytest.raises(UnsupportedContentError) as caught:
         compile_inline(request)
     assert isinstance(caught.value, TypeError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -34,9 +35,7 @@ def test_text_is_cut_between_characters(text: str, limit: int) -> None:
     assert "".join(pieces) == text
     assert all(piece and len(piece.encode()) <= limit for piece in pieces)
     # As few as that allows: no two neighbours would have fitted together by a character.
-    assert all(
-        len((former + latter[0]).encode()) > limit for former, latter in zip(pieces, pieces[1:], strict=False)
-    )
+    assert all(len((former + latter[0]).encode()) > limit for former, latter in pairwise(pieces))
 
 
 def test_frames_keep_to_the_limit() -> None:
@@ -63,7 +62,7 @@ def test_frames_keep_to_the_limit() -> None:
     whole = reassemble(frames)
     assert whole == compile_inline(request)
     dropped = [ids for kind, ids in notes_of(whole) if kind == "GENERIC_DROPPED"]
-    assert sum(dropped, []) == [mid(number) for number in range(5, 3005)]
+    assert list(chain.from_iterable(dropped)) == [mid(number) for number in range(5, 3005)]
 
 
 def test_a_large_instruction_stands_alone_in_its_frame() -> None:

@@ -196,6 +196,15 @@ def refusal_of(text: str) -> str | None:
     return None
 
 
+@given(st.integers(1, 110), st.integers(1, 110), st.integers(0, 60))
+def test_depth_is_the_deepest_part(first: int, second: int, brackets_in_text: int) -> None:
+    text = json.dumps([nested(first), "[{" * brackets_in_text + '"\\', {"k": nested(second)}])
+    deepest = 1 + max(first, second + 1)
+    reason = refusal_of(text)
+    assert (reason is None) == (deepest <= 100)
+    assert reason is None or reason.startswith("nested deeper than 100 at character ")
+
+
 def test_dump_is_compact_ordered_and_unescaped() -> None:
     assert dump_json_text({"b": [1, 2.0], "a": ("é🙂", None, True)}) == '{"b":[1,2.0],"a":["é🙂",null,true]}'
     assert dump_json_text({"n": 2**70, "f": 1e16}) == '{"n":1180591620717411303424,"f":1e+16}'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -176,8 +176,10 @@ def test_arguments_are_copied() -> None:
 def test_arguments_of_a_model() -> None:
     class Query(BaseModel):
         q: str
+        day: date
 
-    assert ActionRequest.create("f", Query(q="x")).arguments == {"q": "x"}
+    query = Query(q="x", day=date(2026, 1, 2))
+    assert ActionRequest.create("f", query).arguments == {"q": "x", "day": "2026-01-02"}
 
 
 @pytest.mark.parametrize(
@@ -317,6 +319,18 @@ def test_an_answer_keeps_thinking_and_calls_as_blocks_in_order() -> None:
     assert message.model_response == answer
     answer["content"] = []
     assert message.model_response["content"]
+
+
+def test_an_answer_of_text_alone_has_no_blocks() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    for answer in (
+        "ab",
+        {"content": parts},
+        {"choices": [{"message": {"content": parts}}]},
+        {"output": [{"type": "message", "content": [{"type": "output_text", "text": "ab"}]}]},
+    ):
+        content = AssistantResponse.from_response(answer).content
+        assert (content.assistant_response, content.blocks) == ("ab", [])
 
 
 def test_an_openai_answer_keeps_its_calls_as_blocks() -> None:

@@ -96,6 +96,15 @@ def test_a_dictionary_of_another_kind_or_with_unknown_keys_is_refused() -> None:
         Message.from_dict({**plain, "colour": "red"})
 
 
+def test_a_subclass_of_an_application_does_not_replace_its_base() -> None:
+    class Question(Instruction):
+        pass
+
+    question = Question.create("q")
+    assert type(Message.from_dict(question.to_dict())) is Instruction
+    assert type(Question.from_dict({"content": {"instruction": "q"}})) is Question
+
+
 def test_without_kind_the_called_class_decides() -> None:
     assert type(Instruction.from_dict({"content": {"instruction": "q"}})) is Instruction
     assert type(Message.from_dict({"content": {"instruction": "q"}})) is Message

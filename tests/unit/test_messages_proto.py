@@ -217,6 +217,8 @@ def test_a_change_of_key_order_or_of_true_to_one_is_a_change() -> None:
     message = from_proto(wire)
     message.content = {"b": 2, "a": True}
     assert to_proto(message).generic.value_json == '{"b":2,"a":true}'
+    message.content = {"a": True, "c": 2}
+    assert to_proto(message).generic.value_json == '{"a":true,"c":2}'
     message.content = {"a": 1, "b": 2}
     assert to_proto(message).generic.value_json == '{"a":1,"b":2}'
     message.content = {"a": True, "b": 2}
@@ -249,6 +251,7 @@ def test_new_messages_pass_the_contract() -> None:
     request = ActionRequest.create("f", {"a": 1})
     fresh = [
         Message({"a": 1}, recipient=None),
+        Message(None),
         System.create(""),
         Instruction.create("q", guidance=["g"], context=[None], images=["aGk="], image_detail="low"),
         Instruction(),
@@ -300,6 +303,7 @@ def test_times() -> None:
         round(1_700_000_000.123456 * 1e9), 10**9
     )
     assert from_proto(wire).created_at == 1_700_000_000.123456
+    assert to_proto(Message("x", created_at=1.0000000006)).created_at.nanos == 1
     before = to_proto(Message("x", created_at=-0.25))
     assert (before.created_at.seconds, before.created_at.nanos) == (-1, 750_000_000)
     absent = from_proto(pb.Message(id=ID, generic=pb.GenericContent()))

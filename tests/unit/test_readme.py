@@ -42,10 +42,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("readme")
     (folder / "run").mkdir(mode=0o700)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANTIPHON_")}
+    sockets = f"unix:{folder}/run/antiphon"
     return kept | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "XDG_RUNTIME_DIR": str(folder / "run"),
         "XDG_DATA_HOME": str(folder / "data"),
+        "ANTIPHON_HISTORY_ADDRESS": f"{sockets}/history.sock",
+        "ANTIPHON_COMPILER_ADDRESS": f"{sockets}/compiler.sock",
     }
 
 
@@ -58,9 +61,8 @@ def pair(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
             ["bash", "-c", SERVE], cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
         )
         try:
-            for service in ("history", "compiler"):
-                address = f"unix:{environment['XDG_RUNTIME_DIR']}/antiphon/{service}.sock"
-                with grpc.insecure_channel(address) as channel:
+            for service in ("HISTORY", "COMPILER"):
+                with grpc.insecure_channel(environment[f"ANTIPHON_{service}_ADDRESS"]) as channel:
                     grpc.channel_ready_future(channel).result(timeout=60)
             yield
         finally:

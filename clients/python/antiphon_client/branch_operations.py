@@ -131,11 +131,13 @@ class BranchOperations:
     def set_system(
         self, system: System | str, *, expected_revision: int | None = None, request_id: str | None = None
     ) -> Steps[Written]:
-        """Make a text or a System the one system record, at index 0; a former one is gone."""
-        record = system if isinstance(system, System) else System(content={"system_message": system})
-        return self._history.set_system(
-            self.branch_id, record, expected_revision=expected_revision, request_id=request_id
-        )
+        """Make a text or a System the one system record, at index 0; a former one is gone.
+
+        The record keeps its routing, its time and its metadata, which SetSystem
+        would not carry all of; AddMessages treats a system record the same way.
+        """
+        record = System.create(system) if isinstance(system, str) else system
+        return self.add(record, expected_revision=expected_revision, request_id=request_id)
 
     def system(self, *, at_revision: int | None = None) -> Steps[System | None]:
         """Read the system record; None if there is none."""
@@ -253,6 +255,9 @@ class BranchOperations:
         request = fields.get("action_request")
         if not isinstance(request, (ActionRequest, UUID, str)):
             raise ValueError("action_output needs the action_request that it answers")
+        foreign = sorted(fields.keys() - {"action_request", "action_output", "metadata"})
+        if foreign:
+            raise TypeError(f"{foreign[0]!r} is no field of an action's output")
         return self.respond(
             request,
             output=fields.get("action_output"),

@@ -11,7 +11,7 @@ than ``json_number_digits`` digits. An integer stays exact however large, so an
 integer beyond the range of a double is legal. A byte order mark and data after
 the value are refused as RFC 8259 allows.
 
-Cost: linear in the text; about 1 µs plus 10 ns a character for small objects.
+Cost: linear in the text; about 1 µs plus 20 ns a character.
 """
 
 from __future__ import annotations
@@ -33,8 +33,12 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F])|.)", re.DOTALL
 )
-# Strings are skipped whole; an unterminated one takes the rest of the text.
-_STRING_OR_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]+|[\]}]+', re.DOTALL)
+# Possessive, and open strings go to the end, so that no text is scanned twice.
+_STRING_PATTERN = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+_STRING = re.compile(_STRING_PATTERN, re.DOTALL)
+_STRING_OR_BRACKETS = re.compile(_STRING_PATTERN + r"|[\[{]+|[\]}]+", re.DOTALL)
+_ALL_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
 class JsonTextError(ValueError):
@@ -155,8 +159,9 @@ def _refuse_lone_surrogates(text: str) -> None:
 
 def _refuse_deep_nesting(text: str) -> None:
     # The parser recurses, so depth is bounded before it runs. Fewer opening
-    # brackets than the limit cannot nest beyond it.
-    if text.count("[") + text.count("{") <= _MAX_DEPTH:
+    # brackets than the limit cannot nest beyond it, nor can brackets that
+    # vanish when the innermost pairs are taken away that many times.
+    if text.count("[") + text.count("{") <= _MAX_DEPTH or _vanishes(text):
         return
     depth = 0
     for match in _STRING_OR_BRACKETS.finditer(text):
@@ -168,6 +173,16 @@ def _refuse_deep_nesting(text: str) -> None:
                 raise JsonTextError(f"nested deeper than {_MAX_DEPTH} at character {position}")
         elif run[0] != '"':
             depth -= len(run)
+
+
+def _vanishes(text: str) -> bool:
+    brackets = _STRING.sub("", text).encode().translate(_ALL_SQUARE, _NO_BRACKETS)
+    for _ in range(_MAX_DEPTH):
+        rest = brackets.replace(b"[]", b"")
+        if len(rest) == len(brackets):
+            break
+        brackets = rest
+    return not brackets
 
 
 def _refuse_unwritable(value: Any, depth: int) -> None:

@@ -11,8 +11,9 @@ calls stand in one place.
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 import grpc
@@ -60,8 +61,7 @@ class UnaryCall(Generic[R]):
 class StreamCall(Generic[R]):
     """One request that is answered by a stream, and how to read the stream.
 
-    A transport may have to start the stream again before its first frame, so
-    that ``collector`` makes a new collector each time.
+    ``collector`` makes a new collector for each run of the call.
     """
 
     method: str
@@ -231,7 +231,7 @@ class SyncMethod(Generic[CoreT, P, R]):
             return self
         operation, core, run = self._operation, instance._core, instance._transport.run
 
-        @functools.wraps(operation)
+        @functools.wraps(MethodType(operation, core))
         def method(*args: P.args, **kwargs: P.kwargs) -> R:
             return run(operation(core, *args, **kwargs))
 
@@ -250,17 +250,17 @@ class AsyncMethod(Generic[CoreT, P, R]):
     def __get__(self, instance: None, owner: type) -> AsyncMethod[CoreT, P, R]: ...
 
     @overload
-    def __get__(self, instance: AsyncHost[CoreT], owner: type) -> Callable[P, Awaitable[R]]: ...
+    def __get__(self, instance: AsyncHost[CoreT], owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
 
     def __get__(
         self, instance: AsyncHost[CoreT] | None, owner: type
-    ) -> AsyncMethod[CoreT, P, R] | Callable[P, Awaitable[R]]:
+    ) -> AsyncMethod[CoreT, P, R] | Callable[P, Coroutine[Any, Any, R]]:
         """Bind the method to a client."""
         if instance is None:
             return self
         operation, core, run = self._operation, instance._core, instance._transport.run
 
-        @functools.wraps(operation)
+        @functools.wraps(MethodType(operation, core))
         async def method(*args: P.args, **kwargs: P.kwargs) -> R:
             return await run(operation(core, *args, **kwargs))
 

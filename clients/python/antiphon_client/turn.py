@@ -117,10 +117,12 @@ def turn_to_proto(turn: TurnRequest) -> pb.CompileRequest:
     """Return the wire form of a turn, without its source.
 
     Raises:
-        TypeError: ``structure`` is not text, or the response format is no
-            mapping and no pydantic model.
+        TypeError: The instruction is no Instruction, ``structure`` is not text,
+            or the response format is no mapping and no pydantic model.
         JsonTextError: A value is one that JSON cannot carry.
     """
+    if not isinstance(turn.instruction, Instruction):
+        raise TypeError(f"a turn's instruction is an Instruction, not {type(turn.instruction).__name__}")
     if turn.structure is not None and not isinstance(turn.structure, str):
         raise TypeError("structure is the name of one, as text; a type cannot cross a wire")
     request = pb.CompileRequest(

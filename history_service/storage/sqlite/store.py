@@ -30,7 +30,12 @@ class SqliteStore:
     An answered write is on stable storage. The file belongs to this store
     alone from ``start`` to ``close``; beside it stand the lock file and, while
     open, SQLite's ``-wal`` and ``-shm``.
+
+    Attributes:
+        writer_type: Makes the writer.
     """
+
+    writer_type: type[GroupWriter] = GroupWriter
 
     def __init__(self, path: str, *, limits: WriterLimits | None = None, vfs: str | None = None) -> None:
         """Name the file; nothing is opened before ``start``.
@@ -59,21 +64,24 @@ class SqliteStore:
         """
         try:
             self._connection = await asyncio.to_thread(self._open)
-            self._writer = self._make_writer(self._connection)
+            self._readers = ReaderPool(lambda: open_reader(self._path, self._vfs), READER_THREADS)
+            self._writer = self.writer_type(self._connection, self._limits)
         except BaseException as error:
-            self._release()
+            await self.close()
             raise self._opening_error(error) from error
-        self._readers = ReaderPool(lambda: open_reader(self._path, self._vfs), READER_THREADS)
 
     async def close(self) -> None:
         """Finish what is queued, move the log into the file, let go of it. Safe to call twice."""
-        readers, writer, connection = self._readers, self._writer, self._connection
-        if readers is not None and writer is not None and connection is not None:
-            await writer.close()
-            await readers.close()
-            self._connection = None
+        if self._writer is not None:
+            await self._writer.close()
+        if self._readers is not None:
+            await self._readers.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
             await asyncio.to_thread(_close_clean, connection)
-        self._release()
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.release()
 
     async def write(self, work: Callable[[WriteTransaction], T]) -> T:
         """See ``HistoryStore.write``."""
@@ -87,9 +95,6 @@ class SqliteStore:
         if self._readers is None:
             raise ShuttingDownError("the store is not open")
         return await self._readers.run(work)
-
-    def _make_writer(self, connection: apsw.Connection) -> GroupWriter:
-        return GroupWriter(connection, self._limits)
 
     def _open(self) -> apsw.Connection:
         self._lock = ProcessLock(self._path)
@@ -107,14 +112,6 @@ class SqliteStore:
         if isinstance(error, apsw.Error) and translated is not error:
             return type(translated)(f"cannot open {self._path}: {translated}")
         return translated
-
-    def _release(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
 
 
 def _close_clean(connection: apsw.Connection) -> None:

@@ -127,17 +127,21 @@ class GroupWriter:
     def _run_group(self, group: list[_Job]) -> None:
         """Run the group's first work and those that queue up meanwhile, adding them to it; then commit."""
         limits, transaction = self._limits, self._transaction
-        self._connection.execute("BEGIN IMMEDIATE")
-        transaction.begin_group()
+        self._begin(careful=False)
         job: _Job | None = group[0]
         while job is not None:
-            self._run_job(job)
+            if not self._run_job(job):
+                self._run_again(group)
             if len(group) >= limits.group_works or transaction.group_bytes >= limits.group_bytes:
                 break
             job = self._take_queued()
             if job is not None:
                 group.append(job)
         self._commit(group)
+
+    def _begin(self, *, careful: bool) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._transaction.begin_group(careful=careful)
 
     def _take_queued(self) -> _Job | None:
         """The next work that is queued already; notes the end of the queue."""
@@ -148,18 +152,28 @@ class GroupWriter:
         self._stopping = job is None
         return job
 
-    def _run_job(self, job: _Job) -> None:
+    def _run_job(self, job: _Job) -> bool:
+        """Run a work, keep its result or its failure; false when the group has to run again without it."""
         transaction = self._transaction
         transaction.begin_work()
+        job.failure = None
         try:
             job.result = job.work(transaction)
         except BaseException as error:
             if not self._connection.in_transaction:
                 raise  # SQLite gave the whole group up: a full disk, an I/O error.
             job.failure = translate(error)
-            transaction.undo_work()
-        else:
-            transaction.end_work()
+            return transaction.undo_work()
+        transaction.end_work()
+        return True
+
+    def _run_again(self, group: list[_Job]) -> None:
+        """Start the group anew, now so that each work can be undone by itself."""
+        self._connection.execute("ROLLBACK")
+        self._transaction.forget()
+        self._begin(careful=True)
+        for job in group:
+            self._run_job(job)
 
     def _commit(self, group: list[_Job]) -> None:
         """Put the group on stable storage; ``group`` is answered after this returns."""

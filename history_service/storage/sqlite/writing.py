@@ -6,12 +6,11 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 import apsw
 
 from history_service.storage.port import BranchKey, BranchRow, NewMember, RecordedResponse
-from history_service.storage.sqlite.codec import id_blob, key_columns, optional_id_blob
+from history_service.storage.sqlite.codec import copy_branch, id_blob, key_columns, optional_id_blob
 from history_service.storage.sqlite.reading import SqliteReadTransaction
 
 HEADS_REMEMBERED = 4096
@@ -89,8 +88,8 @@ class SqliteWriteTransaction(SqliteReadTransaction):
 
     One object serves every work of the one writer, one after another. What it
     remembers about the database (branch heads, the next body number, the
-    counter of changes) is what the open transaction says; ``undo`` and
-    ``forget`` keep it so.
+    counter of changes) is what the open transaction says; ``undo_work``
+    and ``forget`` keep it so.
 
     Attributes:
         group_bytes: Bytes of bodies and payloads written since ``begin_group``.
@@ -106,61 +105,77 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         connection.execute(_INSERT_WRITER, (uuid.uuid4().bytes, time.time_ns()))
         self._writer = connection.last_insert_rowid()
         self._counter = 0
-        self._counter_at_undo_point = 0
+        self._counter_of_work = 0
         self._counter_of_commit = 0
         self._next_body = 1 + self._value(_LAST_BODY, ())
         self._heads: OrderedDict[tuple[str, str], tuple[int, BranchRow]] = OrderedDict()
         self._touched: list[tuple[str, str]] = []
-        self._undoable = False
+        self._wrote = False
+        self._careful = False
         self.group_bytes = 0
 
     # Groups and works
 
-    def begin_group(self) -> None:
-        """Note what a roll-back of the group has to restore; follows BEGIN."""
+    def begin_group(self, *, careful: bool) -> None:
+        """Start a group of works; follows BEGIN.
+
+        Args:
+            careful: Whether each work that writes gets a savepoint, so that it
+                alone can be undone. It costs a third more over many branches (a
+                copy of every page the work touches), and few works fail once
+                they have written: those of the domain never do.
+        """
         self.group_bytes = 0
+        self._careful = careful
         self._counter_of_commit = self._counter
 
     def forget(self) -> None:
         """Drop what is remembered: the group was rolled back."""
         self._heads.clear()
         self._counter = self._counter_of_commit
-        self._undoable = False
 
     def begin_work(self) -> None:
-        """Start a work. Its savepoint opens with its first write: most failing works never write."""
-        self._undoable = False
+        """Start a work."""
+        self._wrote = False
         self._touched.clear()
-        self._counter_at_undo_point = self._counter
+        self._counter_of_work = self._counter
 
-    def undo_work(self) -> None:
-        """Take back what the work wrote, and nothing another work wrote."""
-        if self._undoable:
-            self._connection.execute("ROLLBACK TO work")
-            self._connection.execute("RELEASE work")
+    def undo_work(self) -> bool:
+        """Take back what the work wrote, and nothing another work wrote.
+
+        Returns:
+            Whether that was possible; where not, the group has to be rolled
+            back and run again, carefully.
+        """
+        if not self._wrote:
+            return True
+        if not self._careful:
+            return False
+        self._connection.execute("ROLLBACK TO work")
+        self._connection.execute("RELEASE work")
         for address in self._touched:
             self._heads.pop(address, None)
-        self._counter = self._counter_at_undo_point
-        self._undoable = False
+        self._counter = self._counter_of_work
+        return True
 
     def end_work(self) -> None:
         """End a work that succeeded."""
-        if self._undoable:
+        if self._wrote and self._careful:
             self._connection.execute("RELEASE work")
-        self._undoable = False
 
     def _writes(self) -> None:
-        """Make what follows undoable; every writing primitive calls it first."""
-        if not self._undoable:
-            self._connection.execute("SAVEPOINT work")
-            self._undoable = True
+        """Note that the work writes; every writing primitive calls it first."""
+        if not self._wrote:
+            self._wrote = True
+            if self._careful:
+                self._connection.execute("SAVEPOINT work")
 
     # Directory
 
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
         """See ``ReadTransaction.branch``."""
         found = self._head(tenant_id, branch_id)
-        return None if found is None else replace(found[1])
+        return None if found is None else copy_branch(found[1])
 
     def _head(self, tenant_id: str, branch_id: str) -> tuple[int, BranchRow] | None:
         address = tenant_id, branch_id
@@ -212,7 +227,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         if row.deleted != branch.deleted:
             self._connection.execute(_SAVE_DELETED, (int(branch.deleted), number))
         self._touched.append(address)
-        self._remember(address, (number, replace(branch)))
+        self._remember(address, (number, copy_branch(branch)))
 
     def put_metadata(self, key: BranchKey, revision: int, metadata_json: str) -> None:
         """See ``WriteTransaction.put_metadata``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -55,6 +57,8 @@ def demo(
     if not path.exists():
         raise typer.BadParameter("the repository's example is not here; name a file", param_hint="FILE")
     transcripts = TranscriptFile(path)
+    # Unlike Ctrl-C, SIGTERM would end this process without stopping the services.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="antiphon-") as folder:
         pair = ServicePair(
             history_listen=f"unix:{folder}/history.sock",
@@ -78,7 +82,7 @@ def demo(
 def _run(transcripts: TranscriptFile, name: str, history: HistoryClient, compiler: CompilerClient) -> int:
     if transcripts.count != 1:
         return _show_totals(transcripts, name, history, compiler)
-    entry = next(iter(transcripts))
+    (entry,) = transcripts
     if isinstance(entry, BadEntry):
         complain(f"{name}, line {entry.line}: {entry.reason}")
         return 1

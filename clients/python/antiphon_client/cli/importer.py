@@ -15,11 +15,12 @@ from uuid import UUID
 
 from antiphon.message.v1 import message_pb2
 from antiphon_client.cli.sources import Conversation
-from antiphon_client.errors import BranchDeletedError, BranchExistsError
+from antiphon_client.errors import BranchDeletedError, BranchExistsError, FieldInvalidError, Violation
 from antiphon_client.history import HistoryClient
 from antiphon_client.ids import derived_request_id
 from antiphon_client.limits import DEFAULT_LIMITS
-from antiphon_client.openai_chat import import_messages
+from antiphon_client.messages.validation import validate_message
+from antiphon_client.openai_chat import ImportNote, import_messages
 
 _REQUEST_OVERHEAD = 1024
 _FIELD_OVERHEAD = 8
@@ -40,6 +41,7 @@ class Imported:
         records: Records they became; an assistant message with tool calls is
             one record and one more for each call.
         repeated: Whether it had been imported before, all of it.
+        notes: Remarks on how messages became records; nothing noted is lost.
     """
 
     source_id: str
@@ -47,13 +49,14 @@ class Imported:
     messages: int
     records: int
     repeated: bool
+    notes: tuple[ImportNote, ...]
 
 
 def import_conversation(history: HistoryClient, conversation: Conversation) -> Imported:
     """Import one conversation into the branch whose external key is its source id.
 
     Raises:
-        ValueError: A message is not one of OpenAI's chat format.
+        ValueError: A message is not one of OpenAI's chat format, or breaks a rule of the contract.
         ImportConflictError: The source id is another branch's.
         AntiphonError: The service refuses, or cannot be reached.
     """
@@ -61,15 +64,32 @@ def import_conversation(history: HistoryClient, conversation: Conversation) -> I
     for generation in itertools.count():
         key = (conversation.identity, conversation.source_id, str(generation))
         seed = derived_request_id("messages", *key)
-        records = import_messages(conversation.messages, seed=seed).records
+        converted = import_messages(conversation.messages, seed=seed)
+        _check(converted.records)
         branch_id = UUID(derived_request_id("branch", *key))
         try:
             _create_branch(history, branch_id, conversation, key)
         except BranchDeletedError:
             continue
-        repeated = _add(history, branch_id, records, key)
-        return Imported(conversation.source_id, branch_id, len(conversation.messages), len(records), repeated)
+        repeated = _add(history, branch_id, converted.records, key)
+        return Imported(
+            source_id=conversation.source_id,
+            branch_id=branch_id,
+            messages=len(conversation.messages),
+            records=len(converted.records),
+            repeated=repeated,
+            notes=converted.notes,
+        )
     raise AssertionError("the loop above ends by returning")
+
+
+def _check(records: Sequence[message_pb2.Message]) -> None:
+    """Refuse what the service would refuse, before an empty branch takes the source id."""
+    violations: list[Violation] = []
+    for index, record in enumerate(records):
+        validate_message(record, f"records[{index}]", violations)
+    if violations:
+        raise FieldInvalidError.of_all(violations)
 
 
 def _create_branch(

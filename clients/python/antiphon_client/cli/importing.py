@@ -20,7 +20,7 @@ from antiphon_client.transport_errors import TransportError
 EXAMPLES = """Examples:
 
   antiphon import examples/conversation.json
-  antiphon import transcripts.jsonl
+  antiphon import transcripts.jsonl --notes
   antiphon import transcripts.jsonl --json > imported.jsonl
 """
 
@@ -33,6 +33,7 @@ class Totals:
     messages: int = 0
     records: int = 0
     repeated: int = 0
+    notes: int = 0
     errors: int = 0
 
     def count(self, imported: Imported) -> None:
@@ -41,16 +42,17 @@ class Totals:
         self.messages += imported.messages
         self.records += imported.records
         self.repeated += imported.repeated
+        self.notes += len(imported.notes)
 
     def text(self) -> str:
         """Return the totals as a line."""
-        line = (
-            f"{counted(self.conversations, 'conversation')}, {counted(self.messages, 'message')} "
-            f"(stored as {counted(self.records, 'record')})"
+        before = f" ({self.repeated:,} of them imported before)" if self.repeated else ""
+        notes = f"{counted(self.notes, 'note')}, " if self.notes else ""
+        return (
+            f"{counted(self.conversations, 'conversation')}{before}, "
+            f"{counted(self.messages, 'message')} (stored as {counted(self.records, 'record')}), "
+            f"{notes}{counted(self.errors, 'error')}"
         )
-        if self.repeated:
-            line += f", {self.repeated:,} of them imported before"
-        return f"{line}, {counted(self.errors, 'error')}"
 
 
 def import_file(
@@ -62,6 +64,9 @@ def import_file(
     ],
     history: HistoryAddress,
     as_json: AsJson = False,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Show remarks on messages that have no plain counterpart.")
+    ] = False,
 ) -> None:
     """Import OpenAI chat conversations, one branch each.
 
@@ -71,7 +76,7 @@ def import_file(
     nothing twice. Bad lines are reported and left out; the exit code is then 1.
     """
     with open_history(history) as client:
-        totals = import_all(client, TranscriptFile(file), str(file), as_json=as_json)
+        totals = import_all(client, TranscriptFile(file), str(file), as_json=as_json, notes=notes)
     if not as_json:
         say(f"imported {totals.text()}")
     elif totals.errors:
@@ -80,7 +85,9 @@ def import_file(
         raise typer.Exit(1)
 
 
-def import_all(client: HistoryClient, file: TranscriptFile, name: str, *, as_json: bool = False) -> Totals:
+def import_all(
+    client: HistoryClient, file: TranscriptFile, name: str, *, as_json: bool = False, notes: bool = False
+) -> Totals:
     """Import every conversation of a file, reporting each failure with its line.
 
     Raises:
@@ -101,6 +108,8 @@ def import_all(client: HistoryClient, file: TranscriptFile, name: str, *, as_jso
                 complain(f"{name}, line {entry.line}: {error_text(error)}")
                 continue
             totals.count(imported)
+            for note in imported.notes if notes else ():
+                complain(f"{name}, line {entry.line}: note: {note.path}: {note.detail}")
             if as_json:
                 say(_json_line(imported))
     return totals

@@ -58,8 +58,8 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)
     with pair:
-        say(f"history   {pair.history_address}")
-        say(f"compiler  {pair.compiler_address}")
+        say(f"history   {pair.history_address}  (pid {pair.pid('history_service')})")
+        say(f"compiler  {pair.compiler_address}  (pid {pair.pid('compiler_service')})")
         say("Serving; Ctrl-C stops both.")
         event = pair.events.get()
     if isinstance(event, ServiceExit):

@@ -18,11 +18,11 @@ import grpc
 import grpc.aio
 from google.protobuf.message import Message
 
-from antiphon_client.edge.admission import Admission
+from antiphon_client.edge.admission import SHUTTING_DOWN_MESSAGE, Admission
 from antiphon_client.edge.call import Call, bind_call
 from antiphon_client.edge.methods import Method
 from antiphon_client.edge.observation import CallObserver, given_up_code
-from antiphon_client.errors import AntiphonError
+from antiphon_client.errors import AntiphonError, ShuttingDownError
 from antiphon_client.status import status_code, to_status, trailers
 
 if TYPE_CHECKING:
@@ -136,6 +136,8 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         if isinstance(cause, _PeerGoneError):
             self._observer.given_up(path, started, "CANCELLED")
             raise cause.failure
+        if isinstance(cause, asyncio.CancelledError) and self._admission.evicting:
+            cause = ShuttingDownError(SHUTTING_DOWN_MESSAGE)
         code = given_up_code(cause)
         if code is not None:
             self._observer.given_up(path, started, code)

@@ -31,7 +31,7 @@ from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.edge.sockets import SocketClaim, private_files
 
 _LAST_REPLIES_SECONDS = 0.5
-"""Time for replies already computed to leave, once no call is in flight."""
+"""Time for evicted calls to end, and again for the last replies to leave."""
 
 
 class Resource(Protocol):
@@ -118,8 +118,8 @@ class ServiceServer:
         """Stop in order: NOT_SERVING, refuse new calls, let those in flight finish, close everything.
 
         Args:
-            grace: Seconds for the calls in flight, then they are cancelled; the
-                setting ``grace_seconds`` when None.
+            grace: Seconds for the calls in flight, then they are cancelled and
+                answered SHUTTING_DOWN; the setting ``grace_seconds`` when None.
 
         A second call waits for the first one's end.
         """
@@ -136,14 +136,11 @@ class ServiceServer:
     async def _stop(self, grace: float) -> None:
         await self._health.enter_graceful_shutdown()
         self._admission.drain()
-        try:
-            await asyncio.wait_for(self._admission.wait_idle(), grace)
-        except TimeoutError:
-            last_replies = 0.0
-        else:
-            last_replies = _LAST_REPLIES_SECONDS
+        if not await self._admission.wait_idle(grace):
+            self._admission.evict()
+            await self._admission.wait_idle(_LAST_REPLIES_SECONDS)
         if self._server is not None:
-            await self._server.stop(last_replies)
+            await self._server.stop(_LAST_REPLIES_SECONDS)
         await self._cleanup.aclose()
         self._stopped.set()
 

@@ -1,15 +1,34 @@
-"""Request metrics of one server, in Prometheus' terms."""
+"""Request metrics of one server, in Prometheus' terms.
+
+Recording is on the path of every call, so it is plain arithmetic on the event
+loop; the client library's own counters, which lock, cost four times as much.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_BOUNDS = (*(str(bound) for bound in _BUCKETS), "+Inf")
 
 
-class RequestMetrics:
+class _Timing:
+    """Durations of one method: how many fell into each bucket, and their sum in seconds."""
+
+    __slots__ = ("counts", "total")
+
+    def __init__(self) -> None:
+        self.counts = [0] * len(_BOUNDS)
+        self.total = 0.0
+
+
+class RequestMetrics(Collector):
     """Counts and times calls by method and outcome.
 
     Every server has a registry of its own, so that two servers in one process
@@ -19,31 +38,35 @@ class RequestMetrics:
 
     def __init__(self) -> None:
         """Start from zero."""
+        self._counts: dict[tuple[str, str], int] = {}
+        self._timings: dict[str, _Timing] = {}
         self.registry = CollectorRegistry()
-        self._requests = Counter(
-            "antiphon_requests", "Finished calls.", ("method", "code"), registry=self.registry
-        )
-        self._seconds = Histogram(
-            "antiphon_request_seconds",
-            "Duration of calls in seconds.",
-            ("method",),
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
-        self._counters: dict[tuple[str, str], Counter] = {}
-        self._timers: dict[str, Histogram] = {}
+        self.registry.register(self)
 
     def finished(self, method: str, code: str, seconds: float) -> None:
-        """Record one finished call."""
-        counter = self._counters.get((method, code))
-        if counter is None:
-            counter = self._counters[method, code] = self._requests.labels(method, code)
-        timer = self._timers.get(method)
-        if timer is None:
-            timer = self._timers[method] = self._seconds.labels(method)
-        counter.inc()
-        timer.observe(seconds)
+        """Record one finished call; event loop only."""
+        key = (method, code)
+        self._counts[key] = self._counts.get(key, 0) + 1
+        timing = self._timings.get(method)
+        if timing is None:
+            timing = self._timings[method] = _Timing()
+        timing.counts[bisect_left(_BUCKETS, seconds)] += 1
+        timing.total += seconds
 
     def gauge(self, name: str, help_text: str, read: Callable[[], float]) -> None:
         """Publish a figure that ``read`` returns whenever it is asked for."""
         Gauge(name, help_text, registry=self.registry).set_function(read)
+
+    def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
+        """Yield the figures, from any thread."""
+        requests = CounterMetricFamily("antiphon_requests", "Finished calls.", labels=("method", "code"))
+        for labels, count in self._counts.copy().items():
+            requests.add_metric(labels, count)
+        yield requests
+        seconds = HistogramMetricFamily(
+            "antiphon_request_seconds", "Duration of calls in seconds.", labels=("method",)
+        )
+        for method, timing in self._timings.copy().items():
+            buckets = list(zip(_BOUNDS, accumulate(timing.counts), strict=True))
+            seconds.add_metric([method], buckets, timing.total)
+        yield seconds

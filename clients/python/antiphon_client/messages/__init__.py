@@ -25,13 +25,13 @@ from antiphon_client.messages.blocks import (
     ToolCallBlock,
     UnknownBlock,
 )
+from antiphon_client.messages.content_base import MessageContent
 from antiphon_client.messages.contents import (
     ActionRequestContent,
     ActionResponseContent,
     AssistantResponseContent,
     GenericContent,
     InstructionContent,
-    MessageContent,
     SystemContent,
 )
 from antiphon_client.messages.instruction import Instruction

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any, ClassVar, Self
 
-from antiphon_client.messages.contents import ActionRequestContent, ActionResponseContent, MessageContent
+from antiphon_client.messages.content_base import MessageContent
+from antiphon_client.messages.contents import ActionRequestContent, ActionResponseContent
 from antiphon_client.messages.model import DEFAULT, Message
 from antiphon_client.messages.role import MessageRole
 

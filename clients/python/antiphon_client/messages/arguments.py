@@ -61,7 +61,7 @@ def parse_arguments(arguments: Any) -> ParsedArguments:
             without inventing keys, or hold a value that JSON cannot (NaN).
     """
     if isinstance(arguments, BaseModel):
-        arguments = arguments.model_dump()
+        arguments = arguments.model_dump(mode="json")
     if isinstance(arguments, Mapping):
         return ParsedArguments(copy.deepcopy(dict(arguments)))
     if arguments is None or arguments == []:

@@ -6,7 +6,8 @@ import copy
 from typing import Any, ClassVar, Self
 
 from antiphon_client.messages.address import Address
-from antiphon_client.messages.contents import AssistantResponseContent, MessageContent
+from antiphon_client.messages.content_base import MessageContent
+from antiphon_client.messages.contents import AssistantResponseContent
 from antiphon_client.messages.model import DEFAULT, Message
 from antiphon_client.messages.provider_response import plain_response, response_blocks, response_text
 from antiphon_client.messages.role import MessageRole

@@ -138,7 +138,7 @@ def _encode_instruction(
 def _context_texts(items: list[Any], was: InstructionContent | None, texts: list[str]) -> list[str]:
     """Return the items' texts: those of items that were there before as they were."""
     before = [] if was is None else map(dump_json_text, was.prompt_context)
-    kept = dict(zip(before, texts, strict=False))
+    kept = dict(zip(before, texts, strict=True))
     fresh = [dump_field(f"prompt_context[{index}]", item) for index, item in enumerate(items)]
     return [kept.get(text, text) for text in fresh]
 
@@ -183,14 +183,16 @@ def _encode_request(
 
 
 def _decode_request(wire: pb.ActionRequestContent) -> ActionRequestContent:
-    return ActionRequestContent(
+    content = ActionRequestContent(
         function=wire.function,
-        arguments=parse_field("arguments_json", wire.arguments_json, {}),
         action_response_id=_optional(wire, "action_response_id"),
         arguments_text=_optional(wire, "arguments_text"),
         provider_call_id=_optional(wire, "provider_call_id"),
         thought_signature=_optional(wire, "thought_signature"),
     )
+    # Set afterwards: a fresh object needs no copy.
+    content.arguments = parse_field("arguments_json", wire.arguments_json, {})
+    return content
 
 
 def _encode_response(
@@ -211,9 +213,8 @@ def _encode_response(
 
 def _decode_response(wire: pb.ActionResponseContent) -> ActionResponseContent:
     interim = wire.state == pb.ACTION_RESPONSE_STATE_INTERIM
-    return ActionResponseContent(
+    content = ActionResponseContent(
         function=wire.function,
-        arguments=parse_field("arguments_json", wire.arguments_json, {}),
         output=parse_field("output_json", wire.output_json, None),
         action_request_id=_optional(wire, "action_request_id"),
         error=_optional(wire, "error"),
@@ -221,12 +222,14 @@ def _decode_response(wire: pb.ActionResponseContent) -> ActionResponseContent:
         state="interim" if interim else "final",
         blocks=blocks_from_proto(wire.blocks),
     )
+    content.arguments = parse_field("arguments_json", wire.arguments_json, {})
+    return content
 
 
 def _encode_generic(value: Any, wire: pb.GenericContent, was: Any) -> None:
-    # None is both "nothing was read" and a value; an empty text means null anyway.
+    # Where nothing was read `was` is None; so is null, which an empty text means already.
     if not same_json(value, was):
-        wire.value_json = "" if value is None else dump_field("content", value)
+        wire.value_json = dump_field("content", value)
 
 
 def _decode_generic(wire: pb.GenericContent) -> Any:

@@ -9,15 +9,22 @@ older records and ignores them.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from antiphon_client.json_text import parse_json_text
 from antiphon_client.messages.arguments import function_name, parse_arguments
-from antiphon_client.messages.blocks import IMAGE_DETAILS, Block, ImageDetail, blocks_to_list, coerce_blocks
+from antiphon_client.messages.blocks import IMAGE_DETAILS, Block, ImageDetail, coerce_blocks
+from antiphon_client.messages.content_base import MessageContent
+from antiphon_client.messages.content_fields import (
+    check_optional_text,
+    checked_images,
+    checked_text,
+    context_list,
+    datetime_text,
+    id_text,
+)
 from antiphon_client.messages.json_equality import same_json
 from antiphon_client.messages.rendering import (
     DEFAULT_SYSTEM_MESSAGE,
@@ -27,73 +34,11 @@ from antiphon_client.messages.rendering import (
     render_system,
     summarize_action_response,
 )
-from antiphon_client.messages.validation import check_image
 
 ResponseState: TypeAlias = Literal["final", "interim"]
 """Whether an action response is the outcome or news on the way."""
 
 RESPONSE_STATES: tuple[ResponseState, ...] = ("final", "interim")
-
-_ONE_CALL_KEYS = frozenset(("tool_schemas", "response_format", "structure"))
-
-
-class MessageContent:
-    """Base of every typed content."""
-
-    __slots__ = ()
-
-    _aliases: ClassVar[Mapping[str, str]] = {}
-    _always_written: ClassVar[frozenset[str]] = frozenset()
-
-    @property
-    def rendered(self) -> str | list[dict[str, Any]]:
-        """The content as a model sees it: text, or parts where there are images."""
-        raise NotImplementedError
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields that carry something, as plain data that shares nothing with this content."""
-        result: dict[str, Any] = {}
-        for spec in self._fields():
-            value = getattr(self, spec.name)
-            empty = not value if spec.default_factory is list else value is None
-            if empty and spec.name not in self._always_written:
-                continue
-            result[spec.name] = blocks_to_list(value) if spec.name == "blocks" else copy.deepcopy(value)
-        return result
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build a content from its dictionary form or from a caller's fields.
-
-        Raises:
-            ValueError: A key is no field of this content, a field and its
-                alias are both given, or a value breaks its field's rule.
-            TypeError: A value has the wrong type, or ``structure`` is a type.
-        """
-        if isinstance(data.get("structure"), type):
-            raise TypeError("structure must be a string; a type cannot be stored")
-        given: dict[str, Any] = {}
-        names = {spec.name for spec in cls._fields()}
-        for key, value in data.items():
-            name = cls._aliases.get(key, key)
-            if name in names:
-                if name in given:
-                    raise ValueError(f"{name!r} is given twice")
-                given[name] = value
-            elif key not in _ONE_CALL_KEYS:
-                raise ValueError(f"{cls.__name__} has no field {key!r}")
-        return cls(**given)
-
-    def updated(self, changes: Mapping[str, Any]) -> Self:
-        """Return a new content with some fields replaced; this one is not touched."""
-        merged = self.to_dict()
-        for key, value in changes.items():
-            merged[self._aliases.get(key, key)] = value
-        return self.from_dict(merged)
-
-    @classmethod
-    def _fields(cls) -> list[Field[Any]]:
-        return [spec for spec in fields(cls) if not spec.name.startswith("_")]  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -113,8 +58,10 @@ class SystemContent(MessageContent):
 
     def __post_init__(self) -> None:
         given: Any = self.system_message
-        self.system_message = DEFAULT_SYSTEM_MESSAGE if given is None else _text("system_message", given)
-        self.system_datetime = _datetime_text(self.system_datetime)
+        self.system_message = (
+            DEFAULT_SYSTEM_MESSAGE if given is None else checked_text("system_message", given)
+        )
+        self.system_datetime = datetime_text(self.system_datetime)
 
     @property
     def rendered(self) -> str:
@@ -148,10 +95,10 @@ class InstructionContent(MessageContent):
     blocks: list[Block] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        _optional_text("instruction", self.instruction)
-        _optional_text("plain_content", self.plain_content)
+        check_optional_text("instruction", self.instruction)
+        check_optional_text("plain_content", self.plain_content)
         self.prompt_context = context_list(self.prompt_context)
-        self.images = _images(self.images)
+        self.images = checked_images(self.images)
         if self.image_detail is not None and self.image_detail not in IMAGE_DETAILS:
             raise ValueError("image_detail must be low, high or auto")
         self.blocks = coerce_blocks(self.blocks)
@@ -180,7 +127,7 @@ class AssistantResponseContent(MessageContent):
 
     def __post_init__(self) -> None:
         given: Any = self.assistant_response
-        self.assistant_response = "" if given is None else _text("assistant_response", given)
+        self.assistant_response = "" if given is None else checked_text("assistant_response", given)
         self.blocks = coerce_blocks(self.blocks)
 
     @property
@@ -221,10 +168,10 @@ class ActionRequestContent(MessageContent):
         self._object_text = parsed.object_text
         if self.arguments_text is None:
             self.arguments_text = parsed.other_text
-        self.action_response_id = _optional_id(self.action_response_id)
-        _optional_text("arguments_text", self.arguments_text)
-        _optional_text("provider_call_id", self.provider_call_id)
-        _optional_text("thought_signature", self.thought_signature)
+        self.action_response_id = id_text(self.action_response_id)
+        check_optional_text("arguments_text", self.arguments_text)
+        check_optional_text("provider_call_id", self.provider_call_id)
+        check_optional_text("thought_signature", self.thought_signature)
 
     def updated(self, changes: Mapping[str, Any]) -> Self:
         """Return a new content; new arguments do not keep the text of the former ones."""
@@ -281,9 +228,9 @@ class ActionResponseContent(MessageContent):
     def __post_init__(self) -> None:
         self.function = function_name(self.function)
         self.arguments = parse_arguments(self.arguments).value
-        self.action_request_id = _optional_id(self.action_request_id)
-        _optional_text("error", self.error)
-        _optional_text("provider_call_id", self.provider_call_id)
+        self.action_request_id = id_text(self.action_request_id)
+        check_optional_text("error", self.error)
+        check_optional_text("provider_call_id", self.provider_call_id)
         if self.state not in RESPONSE_STATES:
             raise ValueError("state must be final or interim")
         self.blocks = coerce_blocks(self.blocks)
@@ -319,47 +266,3 @@ class GenericContent(MessageContent):
     """Routed traffic: any JSON value. ``Message.content`` is the value itself."""
 
     value: Any = None
-
-
-def context_list(value: Any) -> list[Any]:
-    """Return context items as a new list: None is none, anything but a list is one item."""
-    if value is None:
-        return []
-    return list(value) if isinstance(value, list) else [value]
-
-
-def _images(value: Any) -> list[str]:
-    images = context_list(value)
-    for index, image in enumerate(images):
-        reason = check_image(_text(f"images[{index}]", image))
-        if reason is not None:
-            raise ValueError(f"images[{index}]: {reason}")
-    return images
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be text, not {type(value).__name__}")
-    return value
-
-
-def _optional_text(name: str, value: Any) -> None:
-    if value is not None:
-        _text(name, value)
-
-
-def _optional_id(value: Any) -> str | None:
-    """Return an id as text; a message is taken for its id."""
-    if value is None:
-        return None
-    return str(getattr(value, "id", value))
-
-
-def _datetime_text(value: Any) -> str | None:
-    if value is None or value is False:
-        return None
-    if value is True:
-        value = datetime.now(UTC)
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="minutes")
-    return _text("system_datetime", value)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from antiphon_client.messages.contents import InstructionContent, MessageContent, context_list
+from antiphon_client.messages.content_base import MessageContent
+from antiphon_client.messages.content_fields import context_list
+from antiphon_client.messages.contents import InstructionContent
 from antiphon_client.messages.model import DEFAULT, Message
 from antiphon_client.messages.role import MessageRole
 

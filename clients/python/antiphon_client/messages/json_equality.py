@@ -16,8 +16,6 @@ def same_json(first: Any, second: Any) -> bool:
 
     Cost: linear in the smaller value.
     """
-    if first is second:
-        return True
     if isinstance(first, dict):
         return isinstance(second, dict) and _same_dict(first, second)
     if isinstance(first, (list, tuple)):

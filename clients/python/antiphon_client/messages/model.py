@@ -23,7 +23,8 @@ from antiphon_client.messages.address import (
     normalize_recipient,
     normalize_sender,
 )
-from antiphon_client.messages.contents import GenericContent, MessageContent
+from antiphon_client.messages.content_base import MessageContent
+from antiphon_client.messages.contents import GenericContent
 from antiphon_client.messages.rendering import render_generic
 from antiphon_client.messages.role import UNSET, MessageRole, MessageStatus
 
@@ -113,7 +114,9 @@ class Message:
         """The wire record this was read from, never changed: it keeps the exact text of JSON fields."""
 
     def __init_subclass__(cls) -> None:
-        Message._classes[cls.kind] = cls
+        # An application's own subclass has its base's kind and does not replace it.
+        if "kind" in cls.__dict__:
+            Message._classes[cls.kind] = cls
 
     @property
     def id(self) -> UUID:
@@ -247,7 +250,7 @@ class Message:
             TypeError: The content has the wrong type.
         """
         kind = data.get("kind", cls.kind)
-        found: type[Any] | None = Message if kind == Message.kind else Message._classes.get(kind)
+        found: type[Any] | None = cls if kind == cls.kind else Message._classes.get(kind)
         if found is None or not issubclass(found, cls):
             raise ValueError(f"kind {kind!r} is not a {cls.__name__}")
         unknown = data.keys() - _DICT_KEYS - _IGNORED_KEYS

@@ -101,14 +101,12 @@ def _decode(wire: pb.Message) -> Message:
         raise ValueError(f"unknown message status {wire.status}")
     message = cls(
         content,
-        sender=_address(wire, "sender"),
-        recipient=_address(wire, "recipient"),
         channel=wire.channel if wire.HasField("channel") else None,
-        metadata=parse_field("metadata_json", wire.metadata_json, {}),
         status=STATUS_FROM_PROTO[wire.status],
         id=UUID(wire.id) if wire.id else None,
     )
     message._created_at = _seconds(wire.created_at) if wire.HasField("created_at") else None
+    message.metadata = parse_field("metadata_json", wire.metadata_json, {})
     # Names are taken as written: here "user" is a name, not the role.
     message._sender = _address(wire, "sender") or UNSET
     message._recipient = _address(wire, "recipient")

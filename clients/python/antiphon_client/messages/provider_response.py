@@ -49,7 +49,7 @@ def response_blocks(response: Any) -> list[Block]:
 
 
 def _plain(item: Any) -> Any:
-    return item.model_dump() if isinstance(item, BaseModel) else item
+    return item.model_dump(mode="json") if isinstance(item, BaseModel) else item
 
 
 def _as_list(value: Any) -> list[Any]:

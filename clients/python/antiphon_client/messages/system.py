@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from antiphon_client.messages.address import Address
-from antiphon_client.messages.contents import MessageContent, SystemContent
+from antiphon_client.messages.content_base import MessageContent
+from antiphon_client.messages.contents import SystemContent
 from antiphon_client.messages.model import DEFAULT, Message
 from antiphon_client.messages.role import MessageRole
 

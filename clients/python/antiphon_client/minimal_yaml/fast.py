@@ -90,15 +90,22 @@ def _write_mapping(value: Mapping[str, Any], lead: str, pad: str, out: list[str]
 
 def _write_entry(key: str, item: Any, start: str, pad: str, out: list[str]) -> bool:
     """Write a key and its collection, or nothing if the collection is empty."""
-    write = _write_mapping if type(item) is dict else _write_sequence
+    mark = len(out)
     inner = pad + _INDENT
     simple = write_simple_key(key) if len(key) < SIMPLE_KEY_LENGTH else None
     if simple is None:
-        return write(item, f"{start}? {write_complex_key(key, inner)}{pad}: ", inner, out)
-    indent = inner if write is _write_mapping else pad
-    # The key goes with the collection's first entry, so nothing is to be taken
-    # back when the collection turns out to have none.
-    return write(item, f"{start}{simple}:\n{indent}", indent, out)
+        out.append(f"{start}? {write_complex_key(key, inner)}{pad}: ")
+        first, rest = "", inner
+    else:
+        out.append(f"{start}{simple}:\n")
+        first = rest = inner if type(item) is dict else pad
+    write = _write_mapping if type(item) is dict else _write_sequence
+    written = write(item, first, rest, out)
+    if not written:
+        # Taken back here rather than handed down in front of the first entry:
+        # a long key copied for every empty item below it would be quadratic.
+        del out[mark:]
+    return written
 
 
 def _write_sequence(value: Sequence[Any], lead: str, pad: str, out: list[str]) -> bool:

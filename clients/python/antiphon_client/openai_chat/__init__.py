@@ -7,13 +7,9 @@ imported comes back JSON-equal.
 
 from __future__ import annotations
 
+from antiphon_client.openai_chat.conversation import ImportedConversation, ImportNote, NoteKind
 from antiphon_client.openai_chat.exporter import export_messages
-from antiphon_client.openai_chat.importer import (
-    ImportedConversation,
-    ImportNote,
-    NoteKind,
-    import_messages,
-)
+from antiphon_client.openai_chat.importer import import_messages
 from antiphon_client.openai_chat.marks import METADATA_KEY
 
 __all__ = [

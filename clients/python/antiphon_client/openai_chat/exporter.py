@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -55,7 +56,7 @@ def export_messages(
     Raises:
         UnsupportedContentError: A record is of a kind this code does not know.
     """
-    records = [record for record in map(_as_proto, messages) if record.status != pb.MESSAGE_STATUS_EXCLUDED]
+    records = [record for record in map(_as_proto, messages) if not _is_left_out(record)]
     if system is not None:
         head: pb.Message | None = _as_proto(system)
     else:
@@ -71,18 +72,28 @@ def _as_proto(message: Message | pb.Message) -> pb.Message:
     return message if isinstance(message, pb.Message) else to_proto(message)
 
 
+def _is_left_out(record: pb.Message) -> bool:
+    return (
+        record.status == pb.MESSAGE_STATUS_EXCLUDED
+        or kind_of(record) == "generic"
+        or record.action_response.state == pb.ACTION_RESPONSE_STATE_INTERIM
+    )
+
+
 class _Walk:
     """One pass over the records."""
 
     def __init__(self, records: list[pb.Message]) -> None:
-        self._records = [record for record in records if kind_of(record) not in ("system", "generic")]
+        self._records = [record for record in records if kind_of(record) != "system"]
         self._requests = {
             record.id: record for record in self._records if kind_of(record) == "action_request"
         }
         self._exported: list[dict[str, Any]] = []
-        self._shown_calls: set[str] = set()
+        # How many calls with an id were exported and wait for their result.
+        self._open_calls: Counter[str] = Counter()
 
     def run(self) -> list[dict[str, Any]]:
+        """Return the messages."""
         index = 0
         while index < len(self._records):
             record = self._records[index]
@@ -106,17 +117,15 @@ class _Walk:
         while end < len(self._records) and kind_of(self._records[end]) == "action_request":
             end += 1
         calls = self._records[start:end]
-        self._shown_calls.update(map(call_id_of, calls))
+        self._open_calls.update(map(call_id_of, calls))
         self._exported.append(assistant_message(record, calls))
         return end
 
     def _result(self, record: pb.Message) -> None:
-        response = record.action_response
-        if response.state == pb.ACTION_RESPONSE_STATE_INTERIM:
-            return
         call_id = self._call_id(record)
-        if call_id not in self._shown_calls and not read_marks(record).get(ORPHAN):
-            self._shown_calls.add(call_id)
+        if self._open_calls[call_id]:
+            self._open_calls[call_id] -= 1
+        elif not read_marks(record).get(ORPHAN):
             message = assistant_message(None, ())
             message["tool_calls"] = [unrecorded_tool_call(record, call_id)]
             self._exported.append(message)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 from antiphon.message.v1 import content_block_pb2 as block_pb
@@ -17,8 +15,8 @@ from antiphon_client.json_text import (
     check_json_text,
     dump_json_text,
 )
-from antiphon_client.messages import Message, from_proto
 from antiphon_client.messages.arguments import parse_arguments
+from antiphon_client.openai_chat.conversation import ImportedConversation, ImportNote, NoteKind
 from antiphon_client.openai_chat.fields import field_of, plain_message, required_text
 from antiphon_client.openai_chat.marks import DIFFERENCE, ORPHAN, PARTS, POSITION, ROLE, write_marks
 from antiphon_client.openai_chat.parts import read_part, text_of
@@ -36,55 +34,6 @@ _NAMESPACE: Final = uuid.UUID("5b0c1f5e-3c7a-5d0e-9a55-5f0f3c6f4a61")
 
 _SYSTEM_ROUTE: Final = (pb.Address(role=pb.ROLE_SYSTEM), pb.Address(role=pb.ROLE_ASSISTANT))
 _TO_USER: Final = pb.Address(role=pb.ROLE_USER)
-
-
-class NoteKind(StrEnum):
-    """What an import did that its reader may want to know. Nothing noted is lost."""
-
-    SYSTEM_IN_PLACE = "SYSTEM_IN_PLACE"
-    PART_NOT_SHOWN = "PART_NOT_SHOWN"
-    ARGUMENTS_NOT_OBJECT = "ARGUMENTS_NOT_OBJECT"
-    RESULT_UNCORRELATED = "RESULT_UNCORRELATED"
-
-
-@dataclass(frozen=True, slots=True)
-class ImportNote:
-    """One remark.
-
-    Attributes:
-        kind: What happened.
-        path: Where, such as ``messages[3].tool_calls[0]``.
-        detail: In words.
-    """
-
-    kind: NoteKind
-    path: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedConversation:
-    """An imported conversation, ready to be added to a branch.
-
-    Attributes:
-        system: The branch's system record; None where the conversation has none.
-        messages: The other records in order, without times; their ids are set.
-        notes: Remarks, in order of the conversation.
-    """
-
-    system: pb.Message | None
-    messages: tuple[pb.Message, ...]
-    notes: tuple[ImportNote, ...]
-
-    @property
-    def records(self) -> tuple[pb.Message, ...]:
-        """All records in the order in which they are added: the system record first."""
-        return self.messages if self.system is None else (self.system, *self.messages)
-
-    @property
-    def typed_messages(self) -> list[Message]:
-        """The records of ``messages`` as typed messages."""
-        return [from_proto(record) for record in self.messages]
 
 
 def import_messages(

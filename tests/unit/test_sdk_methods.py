@@ -1,0 +1,66 @@
+"""The clients' methods are the operations: same names, signatures and documentation."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from antiphon.compiler.v1 import compiler_service_pb2
+from antiphon.history.v1 import history_service_pb2
+from antiphon_client import (
+    AsyncBranch,
+    AsyncCompilerClient,
+    AsyncHistoryClient,
+    Branch,
+    CompilerClient,
+    HistoryClient,
+)
+from antiphon_client.branch_operations import BranchOperations
+from antiphon_client.compiler_operations import CompilerOperations
+from antiphon_client.history_operations import HistoryOperations
+
+TRIPLES = [
+    (HistoryOperations, HistoryClient, AsyncHistoryClient),
+    (CompilerOperations, CompilerClient, AsyncCompilerClient),
+    (BranchOperations, Branch, AsyncBranch),
+]
+
+
+def operations(core: type) -> set[str]:
+    return {name for name, _ in inspect.getmembers(core, inspect.isfunction) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize(("core", "blocking", "awaited"), TRIPLES)
+def test_both_clients_have_every_operation(core: type, blocking: type, awaited: type) -> None:
+    for name in operations(core):
+        documentation = getattr(core, name).__doc__
+        assert documentation
+        assert getattr(blocking, name).__doc__ == documentation
+        assert getattr(awaited, name).__doc__ == documentation
+
+
+def test_every_rpc_has_an_operation() -> None:
+    def snake(name: str) -> str:
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+    for service, core in (
+        (history_service_pb2.DESCRIPTOR.services_by_name["HistoryService"], HistoryOperations),
+        (compiler_service_pb2.DESCRIPTOR.services_by_name["CompilerService"], CompilerOperations),
+    ):
+        assert {snake(method.name) for method in service.methods} <= operations(core)
+
+
+def test_bound_methods_have_the_operation_s_signature_without_self() -> None:
+    with HistoryClient("unix:/unused.sock") as client:
+        signature = inspect.signature(client.get_branch)
+    assert list(signature.parameters) == ["branch_id", "at_revision"]
+    assert HistoryClient.get_branch.__name__ == "get_branch"
+
+
+@pytest.mark.anyio
+async def test_asynchronous_methods_are_coroutine_functions() -> None:
+    async with AsyncHistoryClient("unix:/unused.sock") as client:
+        method: Any = client.get_branch
+        assert inspect.iscoroutinefunction(method)

@@ -1,0 +1,94 @@
+"""Putting streamed compilations together, and refusing broken ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from antiphon.compiler.v1 import compiled_message_pb2
+from antiphon.compiler.v1 import compiler_service_pb2 as pb
+from antiphon.message.v1 import content_block_pb2, message_pb2
+from antiphon_client.errors import AntiphonError
+from antiphon_client.stream_compile import CompiledStream, StreamIncompleteError
+
+USER = message_pb2.ROLE_USER
+
+
+def start(index: int) -> pb.StreamCompileResponse:
+    return pb.StreamCompileResponse(message_start=pb.MessageStart(index=index, role=USER))
+
+
+def end(index: int) -> pb.StreamCompileResponse:
+    return pb.StreamCompileResponse(message_end=pb.MessageEnd(index=index))
+
+
+def text(value: str) -> pb.StreamCompileResponse:
+    return pb.StreamCompileResponse(text_chunk=pb.TextChunk(text=value))
+
+
+def part(index: int, value: str) -> pb.StreamCompileResponse:
+    return pb.StreamCompileResponse(part_chunk=pb.PartChunk(part_index=index, text=value))
+
+
+def image(index: int, url: str) -> pb.StreamCompileResponse:
+    piece = compiled_message_pb2.ImageUrl(url=url, detail=content_block_pb2.IMAGE_DETAIL_HIGH)
+    return pb.StreamCompileResponse(part_chunk=pb.PartChunk(part_index=index, image_url=piece))
+
+
+def result(count: int, *, last: bool = True, notes: int = 0) -> pb.StreamCompileResponse:
+    report = [compiled_message_pb2.CompileNote(reason=str(n)) for n in range(notes)]
+    return pb.StreamCompileResponse(
+        result=pb.Result(message_count=count, last=last, report=report, messages_digest="d" if last else "")
+    )
+
+
+def assembled(*frames: pb.StreamCompileResponse) -> pb.CompileResponse:
+    stream = CompiledStream()
+    for frame in frames:
+        stream.feed(frame)
+    return stream.result()
+
+
+def test_chunks_join_into_messages_and_reports_into_one() -> None:
+    response = assembled(
+        start(0), text("a"), text("b"), end(0),
+        start(1), part(0, "x"), part(0, "y"), image(1, "http://"), image(1, "h/i"), end(1),
+        start(2), end(2),
+        result(0, last=False, notes=2), result(3, notes=1),
+    )  # fmt: skip
+    assert [m.WhichOneof("content") for m in response.messages] == ["text", "parts", "text"]
+    assert response.messages[0].text == "ab"
+    first, second = response.messages[1].parts.parts
+    assert (first.text.text, second.image_url.url) == ("xy", "http://h/i")
+    assert second.image_url.detail == content_block_pb2.IMAGE_DETAIL_HIGH
+    assert (len(response.report), response.messages_digest) == (3, "d")
+
+
+def test_only_the_last_result_ends_the_stream() -> None:
+    stream = CompiledStream()
+    assert stream.feed(result(0, last=False)) is False
+    assert stream.feed(result(0)) is True
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [],
+        [start(0), text("a")],
+        [start(0), text("a"), end(0)],
+        [start(0), end(0), result(1, last=False)],
+        [start(0), end(0), result(2)],
+        [start(0), result(0)],
+        [start(1)],
+        [start(0), start(1)],
+        [text("a")],
+        [end(0)],
+        [start(0), end(1)],
+        [start(0), part(1, "x")],
+        [start(0), part(0, "x"), part(1, "y"), part(0, "z")],
+        [pb.StreamCompileResponse()],
+    ],
+)
+def test_broken_streams_are_errors(frames: list[pb.StreamCompileResponse]) -> None:
+    with pytest.raises(StreamIncompleteError) as caught:
+        assembled(*frames)
+    assert isinstance(caught.value, AntiphonError)

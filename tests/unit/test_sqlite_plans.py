@@ -1,0 +1,71 @@
+"""No statement walks a table: each finds its rows through an index."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from history_service.storage.sqlite import reading, writing
+from history_service.storage.sqlite.migrations import known_migrations, migrate
+from history_service.storage.sqlite.scans import Scan, scan_sql
+
+FRAGMENTS = {"_LIVE_MEMBER", "_OF_BRANCH", "_KEYS_BETWEEN"}
+
+
+def statements() -> dict[str, str]:
+    """Every constant statement of the store that finds rows."""
+    found: dict[str, str] = {}
+    for module in (reading, writing):
+        for name, value in vars(module).items():
+            if name.isupper() and name not in FRAGMENTS and isinstance(value, str | list):
+                for number, sql in enumerate([value] if isinstance(value, str) else value):
+                    if sql.startswith(("SELECT", "UPDATE", "DELETE")):
+                        found[f"{name}.{number}"] = sql
+    return found
+
+
+def scans() -> list[Scan]:
+    """Every shape of scan."""
+    flags = (False, True)
+    shapes = itertools.product(("bodies", "ids"), flags, flags, (0, 1, 3), flags, flags)
+    return [
+        Scan(what, of_view, at_head, kinds, anchored, descending)  # type: ignore[arg-type]
+        for what, of_view, at_head, kinds, anchored, descending in shapes
+        if not (of_view and kinds)
+    ]
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
+    """An empty database with the schema."""
+    connection = apsw.Connection(str(tmp_path / "history.sqlite3"))
+    migrate(connection, known_migrations())
+    yield connection
+    connection.close()
+
+
+def plan(connection: apsw.Connection, sql: str) -> list[str]:
+    """The steps of a statement's query plan."""
+    names = ("tenant", "lineage", "branch", "at", "epoch", "after", "limit", "kind0", "kind1", "kind2")
+    values = dict.fromkeys(names, 1) if ":tenant" in sql else (1,) * sql.count("?")
+    return [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+
+
+@pytest.mark.parametrize("name", sorted(statements()))
+def test_statements_search_an_index(connection: apsw.Connection, name: str) -> None:
+    steps = plan(connection, statements()[name])
+    assert any(step.startswith("SEARCH") for step in steps)
+    assert not [step for step in steps if step.startswith("SCAN") or "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize("scan", scans(), ids=str)
+def test_scans_walk_indexes_in_order(connection: apsw.Connection, scan: Scan) -> None:
+    steps = plan(connection, scan_sql(scan))
+    assert any(step.startswith("SEARCH") for step in steps)
+    assert not [step for step in steps if step.startswith("SCAN") or "TEMP B-TREE" in step]
+    if scan.what == "bodies" and not scan.of_view:
+        assert all("COVERING" in step for step in steps if step.startswith("SEARCH v"))

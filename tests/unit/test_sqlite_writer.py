@@ -1,0 +1,251 @@
+"""The group writer: what shares a commit, what fails alone, what fails together."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import apsw
+import pytest
+
+from antiphon_client.errors import (
+    AntiphonError,
+    OverloadedError,
+    RevisionConflictError,
+    ShuttingDownError,
+    StoreBusyError,
+)
+from history_service.storage.port import BranchKey, BranchRow, NewMember, ReadTransaction, WriteTransaction
+from history_service.storage.sqlite import SqliteStore, WriterLimits
+from tests.support.faults import FaultyVfs, faulty_disk
+from tests.support.history import uuid_of
+from tests.support.powercut import DiskLog, RecordingVfs, Sync
+
+pytestmark = pytest.mark.anyio
+
+KEY = BranchKey("", uuid_of(1), uuid_of(1))
+PATIENCE_SECONDS = 30.0
+
+
+@asynccontextmanager
+async def opened(
+    folder: Path, *, limits: WriterLimits | None = None, vfs: str | None = None
+) -> AsyncIterator[SqliteStore]:
+    """Run a store with one branch."""
+    store = SqliteStore(str(folder / "history.sqlite3"), limits=limits, vfs=vfs)
+    await store.start()
+    try:
+        await store.write(lambda tx: tx.insert_branch(BranchRow(KEY, uuid_of(2), 1), ""))
+        yield store
+    finally:
+        await store.close()
+
+
+def append(number: int) -> Callable[[WriteTransaction], int]:
+    """A work that appends one message."""
+
+    def work(tx: WriteTransaction) -> int:
+        branch = tx.branch("", KEY.branch_id)
+        assert branch is not None
+        branch.revision += 1
+        branch.message_count += 1
+        branch.last_key += 10
+        row = NewMember(uuid_of(number), branch.last_key, 2, None, False, b"body %d" % number)
+        tx.insert_members(KEY, branch.revision, [row])
+        tx.append_change(KEY, branch.revision, 1, False, b"")
+        tx.save_head(branch)
+        return branch.revision
+
+    return work
+
+
+def failing(number: int) -> Callable[[WriteTransaction], int]:
+    """A work that appends one message and then fails."""
+
+    def work(tx: WriteTransaction) -> int:
+        append(number)(tx)
+        raise LookupError(f"work {number}")
+
+    return work
+
+
+def revision_of(tx: ReadTransaction) -> int:
+    """The branch's revision."""
+    branch = tx.branch("", KEY.branch_id)
+    assert branch is not None
+    return branch.revision
+
+
+def bodies_of(tx: ReadTransaction) -> list[bytes]:
+    """The branch's bodies, in order."""
+    return tx.read_messages(KEY, revision_of(tx), view=None, after=None, limit=1000, max_bytes=10**6).bodies
+
+
+class Gate:
+    """A work that holds the writer until the test has queued what it wants in one commit."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.open = threading.Event()
+
+    def __call__(self, _tx: WriteTransaction) -> None:
+        self.reached.set()
+        assert self.open.wait(PATIENCE_SECONDS)
+
+
+async def in_one_commit(
+    store: SqliteStore, works: list[Callable[[WriteTransaction], int]]
+) -> list[int | BaseException]:
+    """Run works in the commit of a gate that holds the writer until they are queued."""
+    gate = Gate()
+    held = asyncio.create_task(store.write(gate))
+    await asyncio.to_thread(gate.reached.wait, PATIENCE_SECONDS)
+    tasks = [asyncio.create_task(store.write(work)) for work in works]
+    await asyncio.sleep(0)  # One turn: every task has queued its work.
+    gate.open.set()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(held, return_exceptions=True)
+    return results
+
+
+async def test_queued_works_share_a_commit(tmp_path: Path) -> None:
+    log = DiskLog({})
+    vfs = RecordingVfs("recording-commits", log)
+    async with opened(tmp_path, vfs=vfs.name) as store:
+        before = len(log.entries)
+        results = await in_one_commit(store, [append(number) for number in range(10, 30)])
+        assert results == list(range(2, 22))
+        assert sum(isinstance(entry, Sync) for entry in log.entries[before:]) == 1
+        counters = await store.read(lambda tx: [change.counter for change in tx.changes(KEY, 0, 100)])
+        assert counters == list(range(20))
+    vfs.unregister()
+
+
+async def test_a_failing_work_leaves_the_others_of_its_commit(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        works = [append(1), failing(2), append(3), failing(4), failing(5), append(6)]
+        results = await in_one_commit(store, works)
+        assert [result for result in results if isinstance(result, int)] == [2, 3, 4]
+        assert [str(result) for result in results if isinstance(result, LookupError)] == [
+            "work 2", "work 4", "work 5",
+        ]  # fmt: skip
+        assert await store.read(bodies_of) == [b"body 1", b"body 3", b"body 6"]
+        counters = await store.read(lambda tx: [change.counter for change in tx.changes(KEY, 0, 100)])
+        assert counters == [0, 1, 2]
+
+
+async def test_groups_end_at_their_bounds(tmp_path: Path) -> None:
+    for limits in (WriterLimits(group_works=3), WriterLimits(group_bytes=10)):
+        folder = tmp_path / str(limits.group_works)
+        folder.mkdir()
+        async with opened(folder, limits=limits) as store:
+            results = await in_one_commit(store, [append(number) for number in range(10, 20)])
+            assert results == list(range(2, 12))
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (apsw.FullError("disk full"), "the disk is full"),
+        (apsw.IOError("broken"), "the disk reports an input/output error"),
+    ],
+)
+@pytest.mark.parametrize("moment", ["on_write", "on_sync"])
+async def test_a_commit_that_fails_fails_all_its_works(
+    tmp_path: Path, fault: apsw.Error, text: str, moment: str
+) -> None:
+    def conflicting(tx: WriteTransaction) -> int:
+        raise RevisionConflictError.of(KEY.branch_id, expected=1, actual=revision_of(tx))
+
+    def break_disk(tx: WriteTransaction) -> int:
+        setattr(disk, moment, fault)
+        return append(2)(tx)
+
+    with faulty_disk("faulty-commit") as disk:
+        async with opened(tmp_path, vfs=disk.name) as store:
+            assert await store.write(append(1)) == 2
+            results = await in_one_commit(store, [append(3), conflicting, break_disk, append(4)])
+            # The conflict, too: it was over a write that did not happen.
+            assert [type(result) for result in results] == [StoreBusyError] * 4
+            assert text in str(results[0])
+            assert isinstance(results[0], AntiphonError)
+            assert results[0].retry_after is not None
+            with pytest.raises(StoreBusyError):
+                await store.write(append(5))
+            _mend(disk)
+            assert await store.write(append(6)) == 3
+            assert await store.read(bodies_of) == [b"body 1", b"body 6"]
+            counters = await store.read(lambda tx: [change.counter for change in tx.changes(KEY, 0, 100)])
+            assert counters == [0, 1]
+
+
+def _mend(disk: FaultyVfs) -> None:
+    disk.on_write = disk.on_sync = None
+
+
+async def test_a_full_queue_refuses(tmp_path: Path) -> None:
+    async with opened(tmp_path, limits=WriterLimits(queued_works=3)) as store:
+        results = await in_one_commit(store, [append(number) for number in range(10, 14)])
+        assert results[:2] == [2, 3]
+        assert [type(result) for result in results[2:]] == [OverloadedError, OverloadedError]
+        assert await store.write(append(20)) == 4
+
+
+async def test_a_cancelled_caller_does_not_cancel_its_work(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        gate = Gate()
+        held = asyncio.create_task(store.write(gate))
+        await asyncio.to_thread(gate.reached.wait, PATIENCE_SECONDS)
+        task = asyncio.create_task(store.write(append(1)))
+        await asyncio.sleep(0)
+        task.cancel()
+        gate.open.set()
+        await held
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await store.write(append(2)) == 3
+
+
+async def test_closing_finishes_what_is_queued_and_refuses_the_rest(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        gate = Gate()
+        held = asyncio.create_task(store.write(gate))
+        await asyncio.to_thread(gate.reached.wait, PATIENCE_SECONDS)
+        queued = asyncio.create_task(store.write(append(1)))
+        await asyncio.sleep(0)
+        closing = asyncio.create_task(store.close())
+        await asyncio.sleep(0)
+        with pytest.raises(ShuttingDownError):
+            await store.write(append(2))
+        gate.open.set()
+        await closing
+        await held
+        assert await queued == 2
+        with pytest.raises(ShuttingDownError):
+            await store.read(revision_of)
+
+
+async def test_a_branch_head_does_not_outlive_the_work_that_failed(tmp_path: Path) -> None:
+    other = BranchKey("", uuid_of(7), uuid_of(7))
+
+    def create_and_fail(tx: WriteTransaction) -> None:
+        tx.insert_branch(BranchRow(other, uuid_of(8), 1), "")
+        assert tx.branch("", other.branch_id) is not None
+        raise LookupError
+
+    async with opened(tmp_path) as store:
+        with pytest.raises(LookupError):
+            await store.write(create_and_fail)
+        assert await store.write(lambda tx: tx.branch("", other.branch_id)) is None
+
+
+async def test_the_log_is_copied_and_begun_anew(tmp_path: Path) -> None:
+    limits = WriterLimits(checkpoint_pages=20, full_checkpoint_pages=60)
+    async with opened(tmp_path, limits=limits) as store:
+        for number in range(10, 210):
+            await store.write(append(number))
+        assert (tmp_path / "history.sqlite3-wal").stat().st_size < 100 * 4200
+        assert len(await store.read(bodies_of)) == 200
