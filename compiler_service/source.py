@@ -75,7 +75,7 @@ async def pull_snapshot(stub: SnapshotStub | None, request: CompileRequest, call
         _raise_deadline()
     assembler = SnapshotAssembler()
     stream = stub.ReadSnapshot(
-        _snapshot_request(request), timeout=timeout, metadata=grpc.aio.Metadata(*forwarded(call.metadata))
+        _snapshot_request(request), timeout=timeout, metadata=grpc.aio.Metadata(*_forwarded(call.metadata))
     )
     try:
         async for frame in stream:
@@ -87,7 +87,7 @@ async def pull_snapshot(stub: SnapshotStub | None, request: CompileRequest, call
     return assembler.result()
 
 
-def forwarded(metadata: Iterable[tuple[str, str | bytes]]) -> list[tuple[str, str | bytes]]:
+def _forwarded(metadata: Iterable[tuple[str, str | bytes]]) -> list[tuple[str, str | bytes]]:
     """Return the entries that belong to the caller rather than to the connection."""
     return [
         (key, value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 from functools import lru_cache, partial
 from typing import Any
 
@@ -204,8 +205,9 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         snapshot = await self._store.read(
             lambda tx: reads.open_snapshot(tx, tenant_id, request.branch_id, at_revision, chosen)
         )
-        async for frame in snapshot_stream.frames(self._store, snapshot, self._limits):
-            yield frame
+        async with aclosing(snapshot_stream.frames(self._store, snapshot, self._limits)) as frames:
+            async for frame in frames:
+                yield frame
 
     # What every write does
 

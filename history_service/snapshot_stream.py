@@ -22,7 +22,7 @@ _FRAME_MARGIN = 16
 
 async def frames(
     store: HistoryStore, snapshot: reads.Snapshot, limits: Limits
-) -> AsyncIterator[history_pb.ReadSnapshotResponse | bytes]:
+) -> AsyncGenerator[history_pb.ReadSnapshotResponse | bytes]:
     """Yield the encoded frames of a snapshot: header, order, batches, footer.
 
     Raises:

@@ -70,7 +70,7 @@ async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) 
     await _compile(servers, await store(servers, to_messages(conversation(8, tools=True))))
     for case in CASES:
         say(f"compile: {case.name}")
-        theirs = await _reference(case, rounds * case.repeats)
+        theirs = await reference(case, rounds * case.repeats)
         ours = await _ours(servers, case, rounds * case.repeats)
         if (ours.messages, ours.digest) != (theirs.messages, theirs.digest):
             raise RuntimeError(f"{case.name}: ours and the {PEER_NAME}'s messages differ after the first")
@@ -95,7 +95,8 @@ def _rows(case: Case, ours: Times, theirs: Times) -> Iterator[Row]:
         )
 
 
-async def _reference(case: Case, rounds: int) -> Times:
+async def reference(case: Case, rounds: int) -> Times:
+    """Lets the reference package prepare the case in a process of its own."""
     job = {
         "system": SYSTEM,
         "question": QUESTION,

@@ -48,6 +48,17 @@ async def test_compile_gives_what_the_reference_package_gives(monkeypatch: pytes
     assert [row.work.split(",")[0] for row in rows] == ["compile cold", "compile warm"] * 2
 
 
+async def test_compile_refuses_to_compare_unlike_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def other_texts(_case: compile.Case, _rounds: int) -> compile.Times:
+        return compile.Times(cold=[1.0], warm=[1.0], messages=21, digest="other")
+
+    monkeypatch.setattr(compile, "CASES", (compile.Case(40, True, 1, None, None),))
+    monkeypatch.setattr(compile, "reference", other_texts)
+    async with running(append.reply_bytes()) as servers:
+        with pytest.raises(RuntimeError, match="differ after the first"):
+            await anext(compile.measure(servers, rounds=1, say=_say))
+
+
 def test_append_requests_are_well_formed_and_never_repeat_an_id() -> None:
     make = append.requests("11111111-1111-4111-8111-111111111111", 3)
     first, second = (history_service_pb2.AddMessagesRequest.FromString(make()) for _ in range(2))

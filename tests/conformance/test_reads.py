@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -300,6 +301,25 @@ async def test_a_snapshot_is_of_one_revision_whatever_happens_between_its_frames
     assert (during.order, during.bodies) == (before.order, before.bodies)
     after = await history.snapshot(branch, at=before.header.revision)
     assert (after.order, after.bodies, after.header) == (before.order, before.bodies, before.header)
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+async def test_a_reader_may_leave_a_snapshot_early(history: History, deleted: bool) -> None:
+    branch = await history.create()
+    await history.add(branch, *(instruction(n) for n in range(9)))
+    small = History(history.store, Limits(snapshot_batch_messages=2))
+    async with aclosing(small.frames(branch)) as frames:
+        kinds = []
+        async for frame in frames:
+            kinds.append(pb.ReadSnapshotResponse.FromString(frame).WhichOneof("frame"))
+            if kinds[-1] == "batch":
+                # The next batch is being read by now, or cannot be any more.
+                if deleted:
+                    await history.call(pb.DeleteBranchRequest(branch_id=branch))
+                break
+    assert kinds == ["header", "order", "batch"]
+    # The store serves on, and closes at the end of this test.
+    assert (await history.create(2)) == uuid_of(2)
 
 
 async def test_a_snapshot_ends_when_its_branch_is_deleted(history: History) -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest, StreamCompileRequest
 from antiphon.history.v1 import history_service_pb2 as history_pb
-from antiphon.message.v1 import message_pb2
 from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.errors import BranchNotFoundError, ProgressionInvalidError, StoreBusyError
 from antiphon_client.status import HISTORY_DOMAIN, to_status, trailers
@@ -325,31 +324,3 @@ async def test_a_message_beyond_every_unary_limit_is_streamed(tmp_path: Path) ->
     # Not compared in the assertion, which would spell out 5 MB where it fails.
     is_equal = compiled["content"] == f"Instruction: next\nContext:\n{context}"
     assert is_equal
-
-
-async def test_large_compilations_leave_the_loop_free(tmp_path: Path) -> None:
-    """While a large one runs, a small one is answered: their order of arrival is turned round."""
-    large = inline_request(
-        [
-            Message(
-                id=mid(number),
-                assistant_response=message_pb2.AssistantResponseContent(assistant_response="x" * 90),
-            )
-            for number in range(20_000)
-        ],
-        None,
-    )
-    small = inline_request([], None)
-    finished: list[str] = []
-
-    async def compile_as(name: str, request: CompileRequest, compiler: Any) -> None:
-        await compiler.Compile(request)
-        finished.append(name)
-
-    async with real_pair(tmp_path) as pair:
-        await pair.compiler.Compile(small)
-        first = asyncio.create_task(compile_as("large", large, pair.compiler))
-        await asyncio.sleep(0)
-        second = asyncio.create_task(compile_as("small", small, pair.compiler))
-        await asyncio.gather(first, second)
-    assert finished == ["small", "large"]

@@ -18,6 +18,7 @@ import random
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,28 +169,49 @@ async def state_of(history: History, branch_id: str, at: int | None = None) -> S
     return [message.SerializeToString(deterministic=True) for message in messages]
 
 
-def in_rounds(writer_type: type[GroupWriter]) -> type[GroupWriter]:
-    """A writer that puts each round of ``BRANCHES`` works into one commit, whatever the threads' timing."""
+class Pace:
+    """Keeps clients and writer in step, so that the threads' timing decides nothing."""
 
-    class RoundWriter(writer_type):  # type: ignore[misc, valid-type]
-        def _run_group(self, group: list[Any]) -> None:
-            self._works_to_come = BRANCHES - 1
-            super()._run_group(group)
+    def __init__(self) -> None:
+        self._answers_seen = threading.Event()
+        self._writer_idle = threading.Event()
 
-        def _take_queued(self) -> Any:
-            if self._works_to_come == 0:
-                return None
-            self._works_to_come -= 1
-            return self._queue.get(timeout=PATIENCE_SECONDS)
+    async def end_round(self) -> None:
+        """Let the writer copy its log now that every client has its answer; wait until it has."""
+        self._answers_seen.set()
+        await asyncio.to_thread(self._writer_idle.wait, PATIENCE_SECONDS)
+        self._writer_idle.clear()
 
-    return RoundWriter
+    def writer_of(self, writer_type: type[GroupWriter]) -> type[GroupWriter]:
+        """A writer that keeps step and puts each round of ``BRANCHES`` works into one commit."""
+        pace = self
+
+        class RoundWriter(writer_type):  # type: ignore[misc, valid-type]
+            def _run_group(self, group: list[Any]) -> None:
+                self._works_to_come = BRANCHES - 1
+                super()._run_group(group)
+
+            def _take_queued(self) -> Any:
+                if self._works_to_come == 0:
+                    return None
+                self._works_to_come -= 1
+                return self._queue.get(timeout=PATIENCE_SECONDS)
+
+            def _checkpoint(self) -> None:
+                pace._answers_seen.wait(PATIENCE_SECONDS)
+                pace._answers_seen.clear()
+                super()._checkpoint()
+                pace._writer_idle.set()
+
+        return RoundWriter
 
 
 async def run_session(folder: Path, log: DiskLog, clients: Clients, writer: type[GroupWriter]) -> None:
     """Let the clients write for some rounds, over a disk that keeps its log; then close the store."""
     vfs = RecordingVfs(f"recording-{folder.name}", log)
     try:
-        store = store_with(in_rounds(writer), str(folder / FILE), limits=LIMITS, vfs=vfs.name)
+        pace = Pace()
+        store = store_with(pace.writer_of(writer), str(folder / FILE), limits=LIMITS, vfs=vfs.name)
         await store.start()
         try:
             history = History(store)
@@ -307,7 +329,7 @@ async def run(cuts: int, seed: int, mutant: str, folder: Path) -> Report:
 
     Args:
         cuts: How many.
-        seed: Decides everything but the threads' timing, which decides nothing.
+        seed: Decides everything.
         mutant: The writer's fault, or ``none``.
         folder: For the files; on a memory disk the run is faster.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,15 +92,16 @@ class History:
 
     async def frames(
         self, branch_id: str, *, at: int | None = None, ids: Iterable[str] | None = None
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         """Yield a snapshot's frames, encoded."""
         request = pb.ReadSnapshotRequest(branch_id=branch_id, at_revision=at)
         if ids is not None:
             request.progression.message_ids.extend(ids)
             request.progression.SetInParent()
         bind_call(Call("/antiphon.history.v1.HistoryService/ReadSnapshot", self.tenant_id, b""))
-        async for frame in self._servicer.ReadSnapshot(request, None):  # type: ignore[arg-type]
-            yield frame if isinstance(frame, bytes) else frame.SerializeToString()
+        async with aclosing(self._servicer.ReadSnapshot(request, None)) as frames:  # type: ignore[arg-type, type-var]
+            async for frame in frames:
+                yield frame if isinstance(frame, bytes) else frame.SerializeToString()
 
     async def snapshot(
         self, branch_id: str, *, at: int | None = None, ids: Iterable[str] | None = None

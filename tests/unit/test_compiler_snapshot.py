@@ -80,6 +80,7 @@ BROKEN: dict[str, Frames] = {
     "footer first": [FOOTER, *WHOLE],
     "no footer": WHOLE[:-1],
     "after the footer": [*WHOLE, BATCH[0]],
+    "two footers": [*WHOLE, FOOTER],
     "a batch is missing": [HEADER, *ORDER, *BATCH[:-1], FOOTER],
     "a batch comes twice": [HEADER, *ORDER, *BATCH, BATCH[0], FOOTER],
     "batches are exchanged": [HEADER, *ORDER, BATCH[1], BATCH[0], BATCH[2], FOOTER],

@@ -75,7 +75,7 @@ def branch_row(columns: BranchColumns) -> tuple[int, BranchRow]:
 
 
 def copy_branch(row: BranchRow) -> BranchRow:
-    """Copy a branch; several times cheaper than ``dataclasses.replace``, which every write would pay twice."""
+    """Copy a branch; several times cheaper than ``dataclasses.replace``, and every write does it twice."""
     return BranchRow(
         row.key,
         row.incarnation,

@@ -186,9 +186,8 @@ class GroupWriter:
         that another work of the group did and that is now undone.
         """
         self._transaction.forget()
-        failure = translate(error)
         for job in group:
-            job.failure = failure
+            job.failure = translate(error)
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")

@@ -121,9 +121,9 @@ class SqliteWriteTransaction(SqliteReadTransaction):
 
         Args:
             careful: Whether each work that writes gets a savepoint, so that it
-                alone can be undone. It costs a third more over many branches (a
-                copy of every page the work touches), and few works fail once
-                they have written: those of the domain never do.
+                alone can be undone. SQLite then copies every page a work
+                touches (measured: 10 to 35 microseconds a work), and few works
+                fail once they have written: those of the domain never do.
         """
         self.group_bytes = 0
         self._careful = careful
