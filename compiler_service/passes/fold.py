@@ -33,7 +33,7 @@ def _folded(turn: InstructionTurn, state: CompileState) -> InstructionTurn:
     return turn._replace(
         guidance=_SEPARATOR.join([text for text in (prefix, guidance) if text]),
         folded=FoldedSections(
-            has_own_guidance=bool(guidance),
+            has_own_guidance=bool(guidance.strip()),
             system_id=state.system.id if state.system is not None and system_text else None,
             has_context_blocks=bool(section),
         ),

@@ -143,11 +143,14 @@ def _is_calling(content: AssistantResponseContent) -> bool:
 
 
 def _leaves_blocks_out(content: AssistantResponseContent) -> bool:
-    """Tell whether blocks say what the response's text does not."""
+    """Tell whether blocks say what neither the response's text nor its calls' records say."""
     has_text = bool(content.assistant_response)
-    return any(
-        block.WhichOneof("block") != "text" or (block.text.text and not has_text) for block in content.blocks
-    )
+    for block in content.blocks:
+        kind = block.WhichOneof("block")
+        # A tool call's block only marks where the call stood.
+        if kind != "tool_call" and (kind != "text" or (block.text.text and not has_text)):
+            return True
+    return False
 
 
 def _unanswered_calls(records: tuple[Record, ...]) -> list[str]:

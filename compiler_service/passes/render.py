@@ -50,9 +50,8 @@ def render(state: CompileState) -> CompileState:
             compiled.append(CompiledTurn(_ASSISTANT, turn.text))
         else:
             notes += notes_about(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_ids)
+    _refuse_lost_question(state)
     user = _render_user(state.current, _call_sections(state.request), notes)
-    if not user.text and not user.images:
-        _refuse_lost_question(state)
     _append_user(user, state.current, compiled, notes)
     return state.having(compiled=tuple(compiled), notes=notes)
 
@@ -120,10 +119,18 @@ def _call_sections(request: CompileRequest) -> _CallSections:
 def _refuse_lost_question(state: CompileState) -> None:
     """Refuse an instruction that asks something and renders to nothing, such as blank text alone.
 
-    Plain content and images always render; text and blocks may not.
+    What is folded in front and what belongs to the call (system text, context
+    blocks, tools, response format) does not count: with them alone a request
+    would go out without its question. Plain content and images always render;
+    text and blocks may not.
     """
     content = state.request.instruction.instruction
     given = "instruction" if content.HasField("instruction") else "blocks" if content.blocks else None
-    if given is not None:
+    turn = state.current
+    if given is None or turn.text.strip() or turn.plain_content or turn.images:
+        return
+    keeps_guidance = turn.folded is None or turn.folded.has_own_guidance
+    guidance = turn.guidance if keeps_guidance else None
+    if not render_instruction_text(guidance=guidance, context=turn.context):
         path = f"{state.field_prefix}instruction.instruction.{given}"
         raise FieldInvalidError.of(path, "is given but renders to nothing")

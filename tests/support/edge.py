@@ -129,9 +129,8 @@ class Edge:
 
     async def get(self, branch_id: str, **options: Any) -> pb.GetBranchResponse:
         """Call GetBranch."""
-        response: pb.GetBranchResponse = await self.stub.GetBranch(
-            pb.GetBranchRequest(branch_id=branch_id), **options
-        )
+        call = self.stub.GetBranch(pb.GetBranchRequest(branch_id=branch_id), **options)
+        response: pb.GetBranchResponse = await asyncio.wait_for(call, PATIENCE_SECONDS)
         return response
 
     async def raw(self, method: str, body: bytes) -> bytes:

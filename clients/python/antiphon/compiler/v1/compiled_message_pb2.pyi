@@ -77,8 +77,9 @@ class _CompileNoteKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Compi
     COMPILE_NOTE_KIND_RESPONSE_FORMAT_NOT_RENDERED: _CompileNoteKind.ValueType  # 16
     """The response format is not rendered, for the same reason."""
     COMPILE_NOTE_KIND_BLOCKS_NOT_RENDERED: _CompileNoteKind.ValueType  # 17
-    """Blocks of the message have no place in FOLDED text: thinking, opaque and
-    tool-call parts, rich tool output, or blocks beside text or images.
+    """Blocks of the message have no place in FOLDED text: thinking and opaque
+    parts, rich tool output, or blocks beside text or images. Tool-call parts
+    only mark positions and are not counted.
     """
 
 class CompileNoteKind(_CompileNoteKind, metaclass=_CompileNoteKindEnumTypeWrapper):
@@ -134,8 +135,9 @@ COMPILE_NOTE_KIND_TOOLS_NOT_RENDERED: CompileNoteKind.ValueType  # 15
 COMPILE_NOTE_KIND_RESPONSE_FORMAT_NOT_RENDERED: CompileNoteKind.ValueType  # 16
 """The response format is not rendered, for the same reason."""
 COMPILE_NOTE_KIND_BLOCKS_NOT_RENDERED: CompileNoteKind.ValueType  # 17
-"""Blocks of the message have no place in FOLDED text: thinking, opaque and
-tool-call parts, rich tool output, or blocks beside text or images.
+"""Blocks of the message have no place in FOLDED text: thinking and opaque
+parts, rich tool output, or blocks beside text or images. Tool-call parts
+only mark positions and are not counted.
 """
 Global___CompileNoteKind: _TypeAlias = CompileNoteKind  # noqa: Y015
 
