@@ -71,7 +71,7 @@ proto-freeze: $(STAMP) ## Make the protos as they stand the baseline that `make 
 bench: $(STAMP) $(PEERS)/.installed ## Measure, print every row with its ratio, write docs/figures/bench.json. ARGS=--quick for a short run.
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-bench-peers: $(PEERS)/.installed ## Install the packages we are measured beside, into an environment of their own.
+bench-peers: $(PEERS)/.installed ## Install the packages we are measured beside, into an environment of their own (bench does it).
 
 $(PEERS)/.installed: tests/bench/peers/requirements.lock
 	@$(PYTHON) scripts/check_python.py

@@ -23,9 +23,6 @@ from antiphon_client.limits import Limits
 from antiphon_client.messages.validation import validate_json_field, validate_message, validate_uuid
 
 EXTERNAL_KEY_BYTES = 512
-BRANCH_METADATA_BYTES = 2**19
-"""A snapshot's header holds the branch's metadata beside a system record of up to
-3 MiB, and must stay below the 4 MiB that a gRPC client takes by default."""
 RESERVED_METADATA_KEY = "current_progression"
 
 _KINDS = frozenset(history_pb.MessageKind.values()) - {history_pb.MESSAGE_KIND_UNSPECIFIED}
@@ -96,7 +93,7 @@ class _Checks:
             raise FieldInvalidError.of_all(self.violations)
 
 
-def check_create_branch(request: history_pb.CreateBranchRequest) -> None:
+def check_create_branch(request: history_pb.CreateBranchRequest, limits: Limits) -> None:
     """Check a CreateBranchRequest.
 
     Raises:
@@ -112,12 +109,13 @@ def check_create_branch(request: history_pb.CreateBranchRequest) -> None:
         if not 1 <= size <= EXTERNAL_KEY_BYTES:
             checks.add("external_key", f"must have 1 to {EXTERNAL_KEY_BYTES} bytes, has {size}")
     checks.request_id(request.request_id)
-    _branch_metadata(checks, request.metadata_json)
+    _branch_metadata(checks, request.metadata_json, limits)
 
 
-def _branch_metadata(checks: _Checks, metadata_json: str) -> None:
+def _branch_metadata(checks: _Checks, metadata_json: str, limits: Limits) -> None:
     """Finish the checks of a request with those of its branch metadata."""
-    _check_count("metadata_json", len(metadata_json.encode()), "branch_metadata_bytes", BRANCH_METADATA_BYTES)
+    size = len(metadata_json.encode())
+    _check_count("metadata_json", size, "branch_metadata_bytes", limits.branch_metadata_bytes)
     checks.object_if_given(metadata_json, "metadata_json")
     checks.finish()
     if metadata_json and RESERVED_METADATA_KEY in parse_json_text(metadata_json):
@@ -151,7 +149,7 @@ def check_guarded_write(request: GuardedWrite) -> None:
     _guard(request).finish()
 
 
-def check_update_branch(request: history_pb.UpdateBranchRequest) -> None:
+def check_update_branch(request: history_pb.UpdateBranchRequest, limits: Limits) -> None:
     """Check an UpdateBranchRequest.
 
     Raises:
@@ -159,7 +157,7 @@ def check_update_branch(request: history_pb.UpdateBranchRequest) -> None:
         ReservedKeyError: The metadata uses a reserved key.
         SizeLimitExceededError: The metadata is too large.
     """
-    _branch_metadata(_guard(request), request.metadata_json)
+    _branch_metadata(_guard(request), request.metadata_json, limits)
 
 
 def check_add_messages(request: history_pb.AddMessagesRequest, limits: Limits) -> None:

@@ -68,7 +68,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
 
     async def CreateBranch(self, request: pb.CreateBranchRequest, context: Context) -> Spliced:
         """Make an empty branch."""
-        checks.check_create_branch(request)
+        checks.check_create_branch(request, self._limits)
         call = self._write_call(request.request_id, pb.CreateBranchResponse.DESCRIPTOR)
 
         def rule(tx: WriteTransaction) -> pb.CreateBranchResponse:
@@ -104,7 +104,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
 
     async def UpdateBranch(self, request: pb.UpdateBranchRequest, context: Context) -> Spliced:
         """Replace a branch's metadata."""
-        checks.check_update_branch(request)
+        checks.check_update_branch(request, self._limits)
         rule = partial(branches.update_branch, metadata_json=request.metadata_json)
         return await self._write(request, pb.UpdateBranchResponse.DESCRIPTOR, rule)
 

@@ -55,7 +55,8 @@ def make_room(after: int, keys_between: Callable[[int, int], list[int]]) -> Room
         # The window leaves out the system's key and has room for one more row.
         low = max(start, SYSTEM_KEY + 1)
         keys = keys_between(low, start + width - 1)
-        step = (start + width - low) // (len(keys) + 1)
-        if len(keys) + 1 <= _GROWTH ** (bits - 2) and step >= 4:
+        if len(keys) + 1 <= _GROWTH ** (bits - 2):
+            # At least 10, by the bound just checked.
+            step = (start + width - low) // (len(keys) + 1)
             return Room({key: low + step * (position + 1) - 1 for position, key in enumerate(keys)})
         bits += 1

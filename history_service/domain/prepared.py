@@ -82,8 +82,6 @@ class Stamper:
         if not timed:
             message.created_at.seconds = seconds
             message.created_at.nanos = nanos
-            # Zero is a time too.
-            message.created_at.SetInParent()
         kind = KIND_NUMBERS[kind_of(message)]
         link_id, interim = None, False
         if kind == ACTION_RESPONSE:

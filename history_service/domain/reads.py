@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from antiphon.history.v1 import branch_pb2 as branch_pb
-from antiphon_client.errors import BranchDeletedError, MessageNotFoundError, SizeLimitExceededError
+from antiphon_client.errors import MessageNotFoundError, SizeLimitExceededError
 from history_service.domain.branches import describe, open_branch, revision_to_read, system_at
 from history_service.domain.views import check_selection
 from history_service.storage.port import BranchKey, ReadTransaction
@@ -126,7 +126,7 @@ def snapshot_ids(tx: ReadTransaction, snapshot: Snapshot, after: str | None, lim
     Raises:
         BranchDeletedError: The branch was deleted since.
     """
-    _check_still_there(tx, snapshot)
+    open_branch(tx, snapshot.key.tenant_id, snapshot.key.branch_id)
     return tx.read_ids(snapshot.key, snapshot.at, view=snapshot.view, after=after, limit=limit)
 
 
@@ -138,15 +138,9 @@ def snapshot_batch(
     Raises:
         BranchDeletedError: The branch was deleted since.
     """
-    _check_still_there(tx, snapshot)
+    open_branch(tx, snapshot.key.tenant_id, snapshot.key.branch_id)
     key, at = snapshot.key, snapshot.at
     if snapshot.chosen is not None:
         return tx.read_selected(key, at, snapshot.chosen[sent : sent + limit], max_bytes)
     page = tx.read_messages(key, at, view=snapshot.view, after=after, limit=limit, max_bytes=max_bytes)
     return page.bodies
-
-
-def _check_still_there(tx: ReadTransaction, snapshot: Snapshot) -> None:
-    branch_id = snapshot.key.branch_id
-    if open_branch(tx, snapshot.key.tenant_id, branch_id).incarnation != snapshot.branch.incarnation:
-        raise BranchDeletedError(f"branch {branch_id} was deleted", metadata={"branch_id": branch_id})

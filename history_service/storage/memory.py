@@ -9,13 +9,12 @@ from __future__ import annotations
 import uuid
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
 from antiphon_client.errors import ShuttingDownError, StoreCorruptError
+from history_service.storage.memory_rows import BranchRecord, Row, Rows, View, order_key_of
 from history_service.storage.port import (
-    AnchorNotFoundError,
     BranchAnchor,
     BranchKey,
     BranchRow,
@@ -31,92 +30,6 @@ from history_service.storage.port import (
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class _Row:
-    """A member row or, with the fields after ``removed`` at rest, a view row."""
-
-    order_key: int
-    message_id: str
-    added: int
-    removed: int | None = None
-    kind: int = 0
-    link_id: str | None = None
-    interim: bool = False
-    body: int = 0
-
-    def lives_at(self, revision: int) -> bool:
-        return self.added <= revision and (self.removed is None or self.removed > revision)
-
-    def as_member(self) -> Member:
-        return Member(
-            self.message_id, self.order_key, self.kind, self.added, self.link_id, self.interim, self.body
-        )
-
-
-def _order_key(row: _Row) -> int:
-    return row.order_key
-
-
-class _Rows:
-    """Rows by order key, and the versions of each id by age."""
-
-    def __init__(self) -> None:
-        self.ordered: list[_Row] = []
-        self.versions: dict[str, list[_Row]] = {}
-
-    def add(self, row: _Row) -> None:
-        if not self.ordered or row.order_key >= self.ordered[-1].order_key:
-            self.ordered.append(row)
-        else:
-            self.ordered.insert(bisect_right(self.ordered, row.order_key, key=_order_key), row)
-        self.versions.setdefault(row.message_id, []).append(row)
-
-    def discard(self, row: _Row) -> None:
-        self.ordered.remove(row)
-        self.versions[row.message_id].remove(row)
-
-    def live(self, message_id: str) -> _Row | None:
-        versions = self.versions.get(message_id)
-        return versions[-1] if versions and versions[-1].removed is None else None
-
-    def at(self, message_id: str, revision: int) -> _Row | None:
-        return next((row for row in self.versions.get(message_id, ()) if row.lives_at(revision)), None)
-
-    def all_live(self) -> Iterator[_Row]:
-        return (row for row in self.ordered if row.removed is None)
-
-    def scan(self, revision: int, after: str | None, descending: bool = False) -> Iterator[_Row]:
-        """Yield the rows living at a revision, from the one after ``after`` on."""
-        low, high = 0, len(self.ordered)
-        if after is not None:
-            anchor = self.at(after, revision)
-            if anchor is None:
-                raise AnchorNotFoundError(after)
-            if descending:
-                high = bisect_left(self.ordered, anchor.order_key, key=_order_key)
-            else:
-                low = bisect_right(self.ordered, anchor.order_key, key=_order_key)
-        positions: Iterable[int] = range(high - 1, low - 1, -1) if descending else range(low, high)
-        rows = (self.ordered[position] for position in positions)
-        return (row for row in rows if row.lives_at(revision))
-
-
-@dataclass(slots=True)
-class _View:
-    begun: int
-    ended: int | None = None
-    rows: _Rows = field(default_factory=_Rows)
-
-
-@dataclass(slots=True)
-class _Branch:
-    row: BranchRow
-    metadata: list[tuple[int, str]]
-    members: _Rows = field(default_factory=_Rows)
-    views: dict[int, _View] = field(default_factory=dict)
-    changes: list[ChangeRow] = field(default_factory=list)
-
-
 class _Transaction:
     """Both kinds of transaction: reading needs nothing that writing does not have."""
 
@@ -129,10 +42,10 @@ class _Transaction:
         while self._undo:
             self._undo.pop()()
 
-    def _branch(self, key: BranchKey) -> _Branch:
+    def _branch(self, key: BranchKey) -> BranchRecord:
         return self._store.branches[key.tenant_id, key.branch_id]
 
-    def _rows(self, key: BranchKey, view: int | None) -> _Rows:
+    def _rows(self, key: BranchKey, view: int | None) -> Rows:
         branch = self._branch(key)
         return branch.members if view is None else branch.views[view].rows
 
@@ -282,7 +195,7 @@ class _Transaction:
 
     def insert_branch(self, branch: BranchRow, metadata_json: str) -> None:
         address = branch.key.tenant_id, branch.key.branch_id
-        self._store.branches[address] = _Branch(branch.copied(), [(branch.revision, metadata_json)])
+        self._store.branches[address] = BranchRecord(branch.copied(), [(branch.revision, metadata_json)])
         self._undo.append(lambda: self._store.branches.pop(address))
 
     def save_head(self, branch: BranchRow) -> None:
@@ -323,16 +236,14 @@ class _Transaction:
     def insert_members(self, key: BranchKey, revision: int, rows: Sequence[NewMember]) -> None:
         for new in rows:
             body = self._store.add_body(new.body) if isinstance(new.body, bytes) else new.body
-            row = _Row(
-                new.order_key, new.message_id, revision, None, new.kind, new.link_id, new.interim, body
-            )
+            row = Row(new.order_key, new.message_id, revision, None, new.kind, new.link_id, new.interim, body)
             self._add(self._branch(key).members, row)
 
-    def _add(self, rows: _Rows, row: _Row) -> None:
+    def _add(self, rows: Rows, row: Row) -> None:
         rows.add(row)
         self._undo.append(lambda: rows.discard(row))
 
-    def _end(self, rows: Iterable[_Row], revision: int) -> int:
+    def _end(self, rows: Iterable[Row], revision: int) -> int:
         ended = list(rows)
         for row in ended:
             row.removed = revision
@@ -354,8 +265,8 @@ class _Transaction:
 
     def order_keys_between(self, key: BranchKey, low: int, high: int) -> list[int]:
         rows = self._branch(key).members.ordered
-        start = bisect_left(rows, low, key=_order_key)
-        end = bisect_right(rows, high, key=_order_key)
+        start = bisect_left(rows, low, key=order_key_of)
+        end = bisect_right(rows, high, key=order_key_of)
         return sorted({row.order_key for row in rows[start:end]})
 
     def relabel(self, key: BranchKey, new_keys: Mapping[int, int]) -> None:
@@ -363,7 +274,7 @@ class _Transaction:
         former = [row.order_key for row in rows]
         for row in rows:
             row.order_key = new_keys.get(row.order_key, row.order_key)
-        rows.sort(key=_order_key)
+        rows.sort(key=order_key_of)
 
         def restore() -> None:
             # The relative order is the same before and after.
@@ -376,7 +287,7 @@ class _Transaction:
 
     def begin_view(self, key: BranchKey, epoch: int) -> None:
         views = self._branch(key).views
-        views[epoch] = _View(epoch)
+        views[epoch] = View(epoch)
         self._undo.append(lambda: views.pop(epoch))
 
     def end_view(self, key: BranchKey, epoch: int, revision: int) -> None:
@@ -388,7 +299,7 @@ class _Transaction:
         self, key: BranchKey, epoch: int, revision: int, rows: Sequence[tuple[int, str]]
     ) -> None:
         for order_key, message_id in rows:
-            self._add(self._rows(key, epoch), _Row(order_key, message_id, revision))
+            self._add(self._rows(key, epoch), Row(order_key, message_id, revision))
 
     def remove_view_rows(
         self, key: BranchKey, epoch: int, revision: int, message_ids: Collection[str]
@@ -405,7 +316,7 @@ class MemoryStore:
     """Branches in this process's memory; implements ``HistoryStore``."""
 
     def __init__(self) -> None:
-        self.branches: dict[tuple[str, str], _Branch] = {}
+        self.branches: dict[tuple[str, str], BranchRecord] = {}
         self.bodies: dict[int, bytes] = {}
         self.responses: dict[tuple[str, str], tuple[int, RecordedResponse]] = {}
         self.writer_id = str(uuid.uuid4())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 import grpc
@@ -73,9 +73,8 @@ async def closed_loops(
     )
 
 
-async def read_stream(channel: grpc.aio.Channel, method: str, request: bytes) -> tuple[float, list[bytes]]:
-    """Reads a server stream whole; returns the seconds it took and its frames."""
+async def read_stream(channel: grpc.aio.Channel, method: str, request: bytes) -> AsyncIterator[bytes]:
+    """Yields the frames of a server stream as they come."""
     call: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(method)
-    begin = time.perf_counter()
-    frames = [frame async for frame in call(request, timeout=TIMEOUT)]
-    return time.perf_counter() - begin, frames
+    async for frame in call(request, timeout=TIMEOUT):
+        yield frame

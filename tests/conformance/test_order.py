@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from antiphon.history.v1 import history_service_pb2 as pb
@@ -58,8 +60,12 @@ async def test_the_server_gives_ids_and_times_where_the_writer_gave_none(history
     first, second = await history.messages(branch)
     assert [placement.message_id for placement in added.placements] == [first.id, second.id]
     assert first.id != second.id
-    assert first.created_at.ToNanoseconds() <= history.clock.now
-    assert first.created_at.seconds > 0
+    assert 0 < first.created_at.ToNanoseconds() <= history.clock.now
+    history.clock.now = -(10**9)
+    await history.add(branch, instruction(1))
+    stored = await history.get(branch, uuid_of(1))
+    assert stored.HasField("created_at")
+    assert stored.created_at.seconds == 0
 
 
 async def test_stored_messages_are_canonical_and_come_back_with_every_field(history: History) -> None:
@@ -233,7 +239,8 @@ async def test_moving_puts_a_message_at_the_index_it_says(history: History) -> N
         assert numbers(await history.ids(branch)) == expected
     assert (await history.branch(branch)).revision == 11
     await history.add(branch, instruction(9))
-    assert numbers(await history.ids(branch)) == [*expected, 9]
+    one_by_one = await history.messages(branch, page_size=1)
+    assert numbers(message.id for message in one_by_one) == [*expected, 9]
 
 
 async def test_moving_refuses_what_is_not_there(history: History) -> None:
@@ -270,6 +277,37 @@ async def test_many_moves_to_one_place_keep_every_revision_readable(
     head = [99] if with_system else []
     for at in (*range(min(expected), revision, 13), revision):
         assert numbers(await history.ids(branch, at=at)) == [*head, *expected[at]]
+
+
+@pytest.mark.parametrize("with_system", [False, True])
+async def test_keys_given_anew_never_disturb_the_order(
+    history: History, with_system: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without gaps nearly every move needs room, up to the end of the order.
+    monkeypatch.setattr("history_service.domain.changeset.GAP", 1)
+    monkeypatch.setattr("history_service.domain.membership.GAP", 1)
+    branch = await history.create()
+    order = [99] if with_system else []
+    await history.add(branch, *([system(99)] if with_system else []), instruction(0), instruction(1))
+    order += [0, 1]
+    expected = {2: list(order)}
+    generator = random.Random(7)
+    for step in range(2, 100):
+        if step % 4 == 0:
+            await history.add(branch, instruction(step))
+            order.append(step)
+        else:
+            number = generator.choice(order[with_system:])
+            # Most moves go next to the end, where appends follow.
+            index = generator.choice([len(order) - 1, len(order) - 2, int(with_system)])
+            index = max(index, int(with_system))
+            await move(history, branch, number, index)
+            order.remove(number)
+            order.insert(index, number)
+        expected[step + 1] = list(order)
+    for at in (*range(2, 101, 7), 100):
+        listed = await history.messages(branch, at_revision=at, page_size=4)
+        assert numbers(message.id for message in listed) == expected[at]
 
 
 async def test_clearing_leaves_the_system_record_alone(history: History) -> None:

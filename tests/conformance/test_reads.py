@@ -179,6 +179,10 @@ async def test_a_token_of_another_list_is_refused(history: History) -> None:
     await history.add(other, instruction(1), instruction(2))
     token = (await page(history, branch, page_size=1)).next_page_token
     assert numbered(await page(history, branch, token, page_size=2)) == [1, 2]
+    both = [pb.MESSAGE_KIND_INSTRUCTION, pb.MESSAGE_KIND_ASSISTANT_RESPONSE]
+    of_kinds = (await page(history, branch, page_size=1, kinds=both)).next_page_token
+    # The same set of kinds is the same filter.
+    assert numbered(await page(history, branch, of_kinds, kinds=[*reversed(both), *both])) == [2, 4, 6]
     others: list[tuple[str, dict[str, Any]]] = [
         (branch, {"kinds": [pb.MESSAGE_KIND_INSTRUCTION]}),
         (branch, {"order": pb.ORDER_DESCENDING}),
@@ -251,22 +255,25 @@ async def test_the_header_describes_the_branch_at_the_revision(history: History)
 @pytest.mark.parametrize("selection", ["order", "view", "chosen"])
 async def test_frames_are_bounded(history: History, selection: str) -> None:
     branch = await history.create()
-    sizes = [10, 2000, 10, 10, 900, 10, 10, 5000, 10, 10, 10, 10, 10, 10]
-    await history.add(branch, *(instruction(n, "x" * size) for n, size in enumerate(sizes)))
+    sizes = [10, 2000, 10, 10, 900, 10, 10, 5000, 10, 30, 50, 70, 90, 110]
+    messages = [instruction(n, "x" * size) for n, size in enumerate(sizes)]
+    await history.add(branch, *messages[:5])
     ids = await history.ids(branch)
     if selection == "view":
+        # What comes now enters the view one after another.
         await history.call(pb.SelectViewRequest(branch_id=branch, message_ids=ids))
-    small = History(history.store, Limits(frame_bytes=1500, snapshot_batch_messages=4))
-    snapshot = await small.snapshot(branch, ids=ids if selection == "chosen" else None)
-    assert snapshot.order == ids
-    for frame in map(pb.ReadSnapshotResponse.FromString, snapshot.frames):
-        assert frame.ByteSize() <= 1500 or len(frame.batch.messages) == 1
-        assert len(frame.batch.messages) <= 4
-        assert frame.WhichOneof("frame") not in ("order", "batch") or (
-            frame.order.message_ids or frame.batch.messages
-        )
-    tiny = History(history.store, Limits(frame_bytes=90, snapshot_batch_messages=1))
-    assert (await tiny.snapshot(branch, ids=ids if selection == "chosen" else None)).order == ids
+    await history.add(branch, *messages[5:])
+    ids = await history.ids(branch)
+    for frame_bytes in (90, *range(300, 1500, 41)):
+        small = History(history.store, Limits(frame_bytes=frame_bytes, snapshot_batch_messages=4))
+        snapshot = await small.snapshot(branch, ids=ids if selection == "chosen" else None)
+        assert snapshot.order == ids
+        # The header always goes as one frame.
+        for frame in map(pb.ReadSnapshotResponse.FromString, snapshot.frames[1:]):
+            single = len(frame.batch.messages) == 1 or len(frame.order.message_ids) == 1
+            assert frame.ByteSize() <= frame_bytes or single
+            assert len(frame.batch.messages) <= 4
+            assert frame.HasField("footer") or frame.order.message_ids or frame.batch.messages
 
 
 @pytest.mark.parametrize("selection", ["order", "view"])
@@ -326,9 +333,13 @@ async def test_a_snapshot_ends_when_its_branch_is_deleted(history: History) -> N
     branch = await history.create()
     await history.add(branch, instruction(1))
 
+    frames = []
+
     async def read() -> None:
-        async for _ in history.frames(branch):
+        async for frame in history.frames(branch):
+            frames.append(frame)
             await history.call(pb.DeleteBranchRequest(branch_id=branch))
 
     with pytest.raises(BranchDeletedError):
         await read()
+    assert len(frames) == 1

@@ -98,6 +98,19 @@ async def test_every_write_leaves_one_typed_change_record(history: History) -> N
     assert [record.revision for record in later] == [7, 8]
 
 
+async def test_a_change_record_names_a_link_only_where_it_is_the_only_change(history: History) -> None:
+    branch = await history.create(1)
+    await history.add(branch, call_action(1), action_result(2, 1))
+    both = [uuid_of(1), uuid_of(2)]
+    await history.call(pb.RemoveMessagesRequest(branch_id=branch, message_ids=both))
+    records = await history.store.read(lambda tx: tx.changes(KEY, 1, 10))
+    listed = f'["{uuid_of(1)}","{uuid_of(2)}"]'
+    assert [record.payload.decode() for record in records] == [
+        f'[["append",0,{listed}]]',
+        f'[["remove",{listed}]]',
+    ]
+
+
 async def test_a_transaction_gives_out_copies_of_branches(history: History) -> None:
     await history.create(1)
 

@@ -16,8 +16,7 @@ from antiphon_client.errors import (
     ReservedKeyError,
     SizeLimitExceededError,
 )
-from antiphon_client.limits import Limits
-from history_service.request_checks import BRANCH_METADATA_BYTES
+from antiphon_client.limits import DEFAULT_LIMITS, Limits
 from tests.support.history import History, call_action, instruction, running, system, uuid_of
 
 pytestmark = pytest.mark.anyio
@@ -137,7 +136,7 @@ async def test_branch_metadata_is_an_object_without_the_reserved_key(history: Hi
         assert caught.value.metadata["key"] == "current_progression"
         assert [violation.field for violation in caught.value.violations] == ["metadata_json"]
     await history.call(make(metadata_json='{"a":{"current_progression":1}}', **fields))
-    large = '{"a":"' + "x" * BRANCH_METADATA_BYTES + '"}'
+    large = '{"a":"' + "x" * DEFAULT_LIMITS.branch_metadata_bytes + '"}'
     with pytest.raises(SizeLimitExceededError) as size:
         await history.call(make(metadata_json=large, **fields))
     assert size.value.metadata["limit_name"] == "branch_metadata_bytes"

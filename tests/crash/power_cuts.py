@@ -18,75 +18,33 @@ import random
 import shutil
 import sys
 import tempfile
-import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from antiphon.history.v1 import history_service_pb2 as pb
-from antiphon.message.v1 import message_pb2 as message_pb
-from history_service.storage.memory import MemoryStore
-from history_service.storage.sqlite import SqliteStore, WriterLimits
-from history_service.storage.sqlite.writer import GroupWriter
-from tests.support.history import History, uuid_of
-from tests.support.mutants import PATIENCE_SECONDS, WRITERS, store_with
-from tests.support.powercut import Acknowledged, DiskLog, Entry, RecordingVfs, Sync
+from history_service.storage.sqlite import SqliteStore
+from tests.crash.power_session import (
+    FILE,
+    Answered,
+    Asked,
+    Branch,
+    Clients,
+    revision_of,
+    run_session,
+    state_of,
+)
+from tests.support.history import History
+from tests.support.mutants import WRITERS
+from tests.support.powercut import Acknowledged, DiskLog, Entry, Sync
 
-FILE = "history.sqlite3"
-BRANCHES = 3
-ROUNDS = 12
 CUTS_A_SESSION = 50
-# Small, so that a short session sees the log copied and begun anew many times.
-LIMITS = WriterLimits(checkpoint_pages=12, full_checkpoint_pages=48)
 
 
 class BrokenPromiseError(AssertionError):
     """A write that was acknowledged is lost or changed, or one is there twice or in part."""
-
-
-State = list[bytes]
-"""The messages of a branch in order, without the times the server chose."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A client sends the request that makes a revision of a branch."""
-
-    branch: int
-    revision: int
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A client is told that the revision is made."""
-
-    branch: int
-    revision: int
-
-
-@dataclass
-class Branch:
-    """What clients know of a branch.
-
-    Attributes:
-        number: Its place among the branches.
-        requests: The requests that make revision 1, 2 and so on.
-        states: The state at revision 1, 2 and so on, by a store that forgets nothing.
-        sent: The last revision whose request this session has sent or found done.
-    """
-
-    number: int
-    requests: list[Any] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
-    sent: int = 0
-
-    @property
-    def branch_id(self) -> str:
-        """Its id."""
-        return uuid_of(1 + self.number)
 
 
 @dataclass
@@ -102,137 +60,6 @@ class Report:
     cuts: int = 0
     acknowledged: int = 0
     entries: int = 0
-
-
-class Clients:
-    """Writers of a few branches, each sending its next request once the last is answered."""
-
-    def __init__(self, chance: random.Random) -> None:
-        self.branches = [Branch(number) for number in range(BRANCHES)]
-        self._chance = chance
-        self._ids = 1000
-        self._truth = History(MemoryStore())
-
-    def next_id(self) -> str:
-        """An id nobody has used."""
-        self._ids += 1
-        return uuid_of(self._ids)
-
-    async def next_request(self, branch: Branch) -> Any:
-        """Return the request for a branch's next revision: one that was lost, else a new one."""
-        if branch.sent == len(branch.requests):
-            await self._invent(branch)
-        branch.sent += 1
-        return branch.requests[branch.sent - 1]
-
-    async def _invent(self, branch: Branch) -> None:
-        if not branch.requests:
-            request: Any = pb.CreateBranchRequest(branch_id=branch.branch_id, request_id=self.next_id())
-        else:
-            request = self._random_request(branch, await self._truth.ids(branch.branch_id))
-        await self._truth.call(request)
-        branch.requests.append(request)
-        branch.states.append(await state_of(self._truth, branch.branch_id))
-
-    def _random_request(self, branch: Branch, ids: list[str]) -> Any:
-        common: dict[str, Any] = {"branch_id": branch.branch_id, "request_id": self.next_id()}
-        movable = ids[1:]
-        choice = self._chance.random()
-        if choice < 0.08:
-            return pb.SetSystemRequest(
-                **common,
-                message_id=self.next_id(),
-                system=message_pb.SystemContent(system_message=f"policy {self._ids}"),
-            )
-        if choice < 0.16 and movable:
-            return pb.RemoveMessagesRequest(**common, message_ids=[self._chance.choice(movable)])
-        if choice < 0.24 and len(movable) > 1:
-            index = self._chance.randrange(1, len(ids))
-            return pb.MoveMessageRequest(**common, message_id=self._chance.choice(movable), index=index)
-        if choice < 0.30 and movable:
-            return pb.AddMessagesRequest(**common, messages=[self._message(self._chance.choice(movable))])
-        many = self._chance.choice((1, 1, 1, 2, 7))
-        return pb.AddMessagesRequest(**common, messages=[self._message(self.next_id()) for _ in range(many)])
-
-    def _message(self, message_id: str) -> message_pb.Message:
-        # Generic, so that any message may replace any other; long ones fill pages of their own.
-        filler = "x" * self._chance.choice((10, 200, 200, 6000))
-        content = message_pb.GenericContent(value_json=f'"{self._ids} {filler}"')
-        return message_pb.Message(id=message_id, generic=content)
-
-
-async def state_of(history: History, branch_id: str, at: int | None = None) -> State:
-    """Read a branch's state."""
-    messages = await history.messages(branch_id, at_revision=at)
-    for message in messages:
-        message.ClearField("created_at")
-    return [message.SerializeToString(deterministic=True) for message in messages]
-
-
-class Pace:
-    """Keeps clients and writer in step, so that the threads' timing decides nothing."""
-
-    def __init__(self) -> None:
-        self._answers_seen = threading.Event()
-        self._writer_idle = threading.Event()
-
-    async def end_round(self) -> None:
-        """Let the writer copy its log now that every client has its answer; wait until it has."""
-        self._answers_seen.set()
-        await asyncio.to_thread(self._writer_idle.wait, PATIENCE_SECONDS)
-        self._writer_idle.clear()
-
-    def writer_of(self, writer_type: type[GroupWriter]) -> type[GroupWriter]:
-        """A writer that keeps step and puts each round of ``BRANCHES`` works into one commit."""
-        pace = self
-
-        class RoundWriter(writer_type):  # type: ignore[misc, valid-type]
-            def _run_group(self, group: list[Any]) -> None:
-                self._works_to_come = BRANCHES - 1
-                super()._run_group(group)
-
-            def _take_queued(self) -> Any:
-                if self._works_to_come == 0:
-                    return None
-                self._works_to_come -= 1
-                return self._queue.get(timeout=PATIENCE_SECONDS)
-
-            def _checkpoint(self) -> None:
-                pace._answers_seen.wait(PATIENCE_SECONDS)
-                pace._answers_seen.clear()
-                super()._checkpoint()
-                pace._writer_idle.set()
-
-        return RoundWriter
-
-
-async def run_session(folder: Path, log: DiskLog, clients: Clients, writer: type[GroupWriter]) -> None:
-    """Let the clients write for some rounds, over a disk that keeps its log; then close the store."""
-    vfs = RecordingVfs(f"recording-{folder.name}", log)
-    try:
-        pace = Pace()
-        store = store_with(pace.writer_of(writer), str(folder / FILE), limits=LIMITS, vfs=vfs.name)
-        await store.start()
-        try:
-            history = History(store)
-            for branch in clients.branches:
-                branch.sent = await _revision(history, branch)
-            for _ in range(ROUNDS):
-                await asyncio.gather(
-                    *(_write_one(history, log, clients, branch) for branch in clients.branches)
-                )
-        finally:
-            await store.close()
-    finally:
-        vfs.unregister()
-
-
-async def _write_one(history: History, log: DiskLog, clients: Clients, branch: Branch) -> None:
-    request = await clients.next_request(branch)
-    revision = branch.sent
-    log.add(Acknowledged(Asked(branch.number, revision)))
-    await history.call(request)
-    log.add(Acknowledged(Answered(branch.number, revision)))
 
 
 async def check_image(folder: Path, clients: Clients, known: list[Any]) -> int:
@@ -256,7 +83,7 @@ async def check_image(folder: Path, clients: Clients, known: list[Any]) -> int:
         history = History(store)
         for branch in clients.branches:
             asked, answered = _last_of(known, branch.number, Asked), _last_of(known, branch.number, Answered)
-            there = await _revision(history, branch)
+            there = await revision_of(history, branch)
             if not answered <= there <= asked:
                 raise BrokenPromiseError(
                     f"branch {branch.number}: revision {answered} was acknowledged and {asked} asked for; "
@@ -278,11 +105,6 @@ def _last_of(known: list[Any], branch: int, kind: type[Asked] | type[Answered]) 
     )
 
 
-async def _revision(history: History, branch: Branch) -> int:
-    found = await history.store.read(lambda tx: tx.branch("", branch.branch_id))
-    return 0 if found is None else found.revision
-
-
 async def _expect(history: History, branch: Branch, revision: int) -> None:
     if await state_of(history, branch.branch_id, revision) != branch.states[revision - 1]:
         raise BrokenPromiseError(f"branch {branch.number}: revision {revision} is not what was written")
@@ -296,7 +118,7 @@ async def _repeat_requests(history: History, branch: Branch, there: int, asked: 
             raise BrokenPromiseError(
                 f"branch {branch.number}: replay of revision {revision} is {response.replayed}"
             )
-        if await _revision(history, branch) != revision:
+        if await revision_of(history, branch) != revision:
             raise BrokenPromiseError(f"branch {branch.number}: a repeated request had another effect")
     if asked:
         await _expect(history, branch, asked)

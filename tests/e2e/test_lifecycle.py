@@ -7,8 +7,10 @@ import os
 import signal
 import socket
 import stat
+import tempfile
 import threading
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
@@ -150,16 +152,23 @@ def test_help_and_configuration_are_printed(module: str) -> None:
     assert json.loads(printed.stdout)["listen"] == "127.0.0.1:7"
 
 
-def test_default_places_are_made_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose path leaves room for a socket's: pytest's own may be too long by then."""
+    with tempfile.TemporaryDirectory(prefix="a") as folder:
+        yield Path(folder)
+
+
+def test_default_places_are_made_private(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(short_folder / "run"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(short_folder / "data"))
     with program("history_service") as history, program("compiler_service") as compiler:
-        assert history.address == f"unix:{tmp_path}/run/antiphon/history.sock"
-        assert compiler.address == f"unix:{tmp_path}/run/antiphon/compiler.sock"
-        assert stat.S_IMODE((tmp_path / "run" / "antiphon").stat().st_mode) == 0o700
-        assert (tmp_path / "data" / "antiphon" / "history.sqlite3").exists()
+        assert history.address == f"unix:{short_folder}/run/antiphon/history.sock"
+        assert compiler.address == f"unix:{short_folder}/run/antiphon/compiler.sock"
+        assert stat.S_IMODE((short_folder / "run" / "antiphon").stat().st_mode) == 0o700
+        assert (short_folder / "data" / "antiphon" / "history.sqlite3").exists()
         assert history.end(signal.SIGTERM)[0] == compiler.end(signal.SIGTERM)[0] == 0
-    os.chmod(tmp_path / "run" / "antiphon", 0o755)
+    os.chmod(short_folder / "run" / "antiphon", 0o755)
     refused = run_program("compiler_service")
     assert refused.returncode == 1
     assert refused.stderr.endswith("is not a folder of this user alone (mode 0700)\n")

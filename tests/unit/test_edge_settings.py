@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import os
 
 import pytest
 from pydantic import ValidationError
@@ -16,10 +16,12 @@ from history_service.settings import HistorySettings
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the tester's own environment reaches a test."""
-    for name in ("XDG_RUNTIME_DIR", "XDG_DATA_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
+    for name in [name for name in os.environ if name.startswith("ANTIPHON_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
+    monkeypatch.setenv("XDG_DATA_HOME", "/home/user/data")
 
 
 def parse(*arguments: str, make: type[EdgeSettings] = HistorySettings) -> EdgeSettings:
@@ -30,12 +32,12 @@ def parse(*arguments: str, make: type[EdgeSettings] = HistorySettings) -> EdgeSe
     return parser.settings(make, arguments)
 
 
-def test_defaults_are_private_durable_and_bounded(tmp_path: Path) -> None:
+def test_defaults_are_private_durable_and_bounded() -> None:
     history, compiler = HistorySettings(), CompilerSettings()
-    assert history.listen == f"unix:{tmp_path}/XDG_RUNTIME_DIR/antiphon/history.sock"
+    assert history.listen == "unix:/run/user/7/antiphon/history.sock"
     assert compiler.history == history.listen
     assert compiler.listen != history.listen
-    assert history.store == f"sqlite:{tmp_path}/XDG_DATA_HOME/antiphon/history.sqlite3"
+    assert history.store == "sqlite:/home/user/data/antiphon/history.sqlite3"
     assert history.limits == DEFAULT_LIMITS
     assert history.metrics_listen is None
     assert history.transport_bytes >= 4 * history.limits.request_bytes

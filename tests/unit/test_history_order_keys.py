@@ -61,6 +61,12 @@ def test_many_insertions_at_one_place_change_few_keys() -> None:
         assert keys.relabelled / insertions < 40
 
 
+def test_the_system_records_key_is_never_given_anew() -> None:
+    room = make_room(1, Keys([SYSTEM_KEY, 1, 2]).in_interval)
+    assert room.new_keys.keys() == {1, 2}
+    assert room.moved(SYSTEM_KEY) == SYSTEM_KEY < room.moved(1) - 1 < room.moved(2) - 2
+
+
 def test_there_is_a_key_between_unless_they_are_neighbours() -> None:
     assert between(1, 3) == 2
     assert between(1, 2) is None

@@ -25,7 +25,7 @@ SECONDS = 240
 SERVE = "make serve"
 NOT_RUN = {
     "make test": "it is what runs this test",
-    "make bench-peers && make bench": "minutes of measuring; its parts have tests of their own",
+    "make bench": "minutes of measuring; its parts have tests of their own",
     "make crash && make fuzz": "minutes; the suite runs the same tests with smaller counts",
 }
 """Blocks that no test runs, and why."""

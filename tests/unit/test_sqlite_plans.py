@@ -9,17 +9,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-from history_service.storage.sqlite import reading, writing
+from history_service.storage.sqlite import reading, writing_sql
 from history_service.storage.sqlite.migrations import known_migrations, migrate
 from history_service.storage.sqlite.scans import Scan, scan_sql
 
-FRAGMENTS = {"_LIVE_MEMBER", "_OF_BRANCH", "_KEYS_BETWEEN"}
+FRAGMENTS = {"KEYS_BETWEEN"}
 
 
 def statements() -> dict[str, str]:
     """Every constant statement of the store that finds rows."""
     found: dict[str, str] = {}
-    for module in (reading, writing):
+    for module in (reading, writing_sql):
         for name, value in vars(module).items():
             if name.isupper() and name not in FRAGMENTS and isinstance(value, str | list):
                 for number, sql in enumerate([value] if isinstance(value, str) else value):

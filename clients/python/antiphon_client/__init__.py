@@ -10,30 +10,37 @@ Errors are in :mod:`antiphon_client.errors`, one class for each reason; OpenAI
 chat conversations go in and out by :mod:`antiphon_client.openai_chat`.
 """
 
-from antiphon_client.branch import AsyncBranch, Branch
-from antiphon_client.compiler import AsyncCompilerClient, CompilerClient
-from antiphon_client.compiler_operations import InlineSnapshot
-from antiphon_client.errors import AntiphonError
-from antiphon_client.history import AsyncHistoryClient, HistoryClient
-from antiphon_client.messages import (
-    UNSET,
-    ActionRequest,
-    ActionResponse,
-    AssistantResponse,
-    Instruction,
-    Message,
-    MessageRole,
-    MessageStatus,
-    System,
-)
-from antiphon_client.transport_errors import TransportError
-from antiphon_client.turn import (
-    Compilation,
-    CompiledChatRequest,
-    CompiledMessage,
-    ContextBlock,
-    TurnRequest,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from antiphon_client._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from antiphon_client.branch import AsyncBranch, Branch
+    from antiphon_client.compiler import AsyncCompilerClient, CompilerClient
+    from antiphon_client.compiler_operations import InlineSnapshot
+    from antiphon_client.errors import AntiphonError
+    from antiphon_client.history import AsyncHistoryClient, HistoryClient
+    from antiphon_client.messages import (
+        UNSET,
+        ActionRequest,
+        ActionResponse,
+        AssistantResponse,
+        Instruction,
+        Message,
+        MessageRole,
+        MessageStatus,
+        System,
+    )
+    from antiphon_client.transport_errors import TransportError
+    from antiphon_client.turn import (
+        Compilation,
+        CompiledChatRequest,
+        CompiledMessage,
+        ContextBlock,
+        TurnRequest,
+    )
 
 __all__ = [
     "UNSET",
@@ -60,3 +67,31 @@ __all__ = [
     "TransportError",
     "TurnRequest",
 ]
+
+_MODULES = {
+    "UNSET": "antiphon_client.messages",
+    "ActionRequest": "antiphon_client.messages",
+    "ActionResponse": "antiphon_client.messages",
+    "AntiphonError": "antiphon_client.errors",
+    "AssistantResponse": "antiphon_client.messages",
+    "AsyncBranch": "antiphon_client.branch",
+    "AsyncCompilerClient": "antiphon_client.compiler",
+    "AsyncHistoryClient": "antiphon_client.history",
+    "Branch": "antiphon_client.branch",
+    "Compilation": "antiphon_client.turn",
+    "CompiledChatRequest": "antiphon_client.turn",
+    "CompiledMessage": "antiphon_client.turn",
+    "CompilerClient": "antiphon_client.compiler",
+    "ContextBlock": "antiphon_client.turn",
+    "HistoryClient": "antiphon_client.history",
+    "InlineSnapshot": "antiphon_client.compiler_operations",
+    "Instruction": "antiphon_client.messages",
+    "Message": "antiphon_client.messages",
+    "MessageRole": "antiphon_client.messages",
+    "MessageStatus": "antiphon_client.messages",
+    "System": "antiphon_client.messages",
+    "TransportError": "antiphon_client.transport_errors",
+    "TurnRequest": "antiphon_client.turn",
+}
+
+__getattr__ = lazy_exports(__name__, _MODULES)

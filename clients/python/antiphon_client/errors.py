@@ -124,7 +124,9 @@ class SizeLimitExceededError(AntiphonError, ValueError):
     code = "INVALID_ARGUMENT"
 
     @classmethod
-    def of(cls, what: str, *, limit_name: str, limit: int, actual: int, advice: str = "") -> SizeLimitExceededError:
+    def of(
+        cls, what: str, *, limit_name: str, limit: int, actual: int, advice: str = ""
+    ) -> SizeLimitExceededError:
         """Build the error; ``what`` is a field path or a thing, sizes are in the limit's unit."""
         text = f"{what}: {actual} exceeds the limit {limit_name} of {limit}"
         if advice:

@@ -29,6 +29,9 @@ class Limits:
         frame_bytes: One frame of a stream, except that a frame may always
             hold one message.
         snapshot_batch_messages: Messages in one snapshot frame.
+        branch_metadata_bytes: A branch's metadata, in UTF-8; so small that a
+            snapshot's header, which holds it beside the system record, stays
+            below gRPC's default too.
         json_depth: Nesting of a JSON text; ``[]`` has depth 1.
         json_number_digits: Digits of one number in a JSON text.
     """
@@ -41,6 +44,7 @@ class Limits:
     page_bytes: int = 3 * _MIB
     frame_bytes: int = _MIB
     snapshot_batch_messages: int = 512
+    branch_metadata_bytes: int = _MIB // 2
     json_depth: int = 100
     json_number_digits: int = 4000
 

@@ -68,7 +68,10 @@ class SqliteStore:
             self._writer = self.writer_type(self._connection, self._limits)
         except BaseException as error:
             await self.close()
-            raise self._opening_error(error) from error
+            told = self._opening_error(error)
+            if told is error:
+                raise
+            raise told from error
 
     async def close(self) -> None:
         """Finish what is queued, move the log into the file, let go of it. Safe to call twice."""

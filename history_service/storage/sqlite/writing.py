@@ -10,77 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 import apsw
 
 from history_service.storage.port import BranchKey, BranchRow, NewMember, RecordedResponse
+from history_service.storage.sqlite import writing_sql as sql
 from history_service.storage.sqlite.codec import copy_branch, id_blob, key_columns, optional_id_blob
 from history_service.storage.sqlite.reading import SqliteReadTransaction
 
 HEADS_REMEMBERED = 4096
 """Branches whose head the writer remembers, so that a write need not read it."""
-
-_OF_BRANCH = "tenant_id = ? AND lineage_id = ? AND branch_id = ?"
-
-
-def _insert(table: str, columns: str) -> str:
-    return f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(columns.split(',')))})"
-
-
-_INSERT_BRANCH = _insert(
-    "branch",
-    "tenant_id, branch_id, lineage_id, incarnation, created_at, external_key, parent_branch_id, revision,"
-    " message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted",
-)
-_SAVE_HEAD = (
-    "UPDATE branch SET revision = ?, message_count = ?, last_key = ?, system_id = ?, view_epoch = ?,"
-    " view_count = ?, view_last_key = ? WHERE number = ?"
-)
-# Apart from the head: naming the column would rewrite three indexes with every write.
-_SAVE_DELETED = "UPDATE branch SET deleted = ? WHERE number = ?"
-_INSERT_METADATA = _insert("branch_metadata", "tenant_id, lineage_id, branch_id, revision, metadata_json")
-_INSERT_RESPONSE = _insert("recorded_response", "tenant_id, request_id, request_hash, response, recorded_at")
-_EXPIRE_RESPONSES = (
-    "DELETE FROM recorded_response WHERE rowid IN"
-    " (SELECT rowid FROM recorded_response WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)"
-)
-_INSERT_CHANGE = _insert(
-    "change", "tenant_id, lineage_id, branch_id, revision, kind, ignorable, payload, writer, counter"
-)
-_INSERT_WRITER = _insert("writer", "writer_id, started_at")
-
-_LAST_BODY = "SELECT coalesce(max(number), 0) FROM message_body"
-_INSERT_BODY = _insert("message_body", "number, tenant_id, lineage_id, bytes")
-_INSERT_MEMBER = _insert(
-    "member",
-    "tenant_id, lineage_id, branch_id, message_id, order_key, kind, added_revision, body, link_id, interim",
-)
-_END_MEMBERS = f"UPDATE member SET removed_revision = ? WHERE {_OF_BRANCH} AND removed_revision IS NULL"
-_END_MEMBER = f"{_END_MEMBERS} AND message_id = ?"
-_END_OTHER_MEMBERS = f"{_END_MEMBERS} AND message_id IS NOT ?"
-_KEYS_BETWEEN = f"SELECT order_key FROM member WHERE {_OF_BRANCH} AND order_key BETWEEN ? AND ?"
-_ORDER_KEYS_BETWEEN = (
-    f"{_KEYS_BETWEEN} AND removed_revision IS NULL"
-    f" UNION {_KEYS_BETWEEN} AND removed_revision IS NOT NULL ORDER BY order_key"
-)
-# Two passes, by way of negative keys, which no row has otherwise: a new key may be another row's
-# old one. Living and ended rows apart, as their indexes are.
-_RELABEL_AWAY = [
-    f"UPDATE member SET order_key = -1 - ? WHERE {_OF_BRANCH} AND removed_revision {state} AND order_key = ?"
-    for state in ("IS NULL", "IS NOT NULL")
-]
-_RELABEL_BACK = [
-    "UPDATE member SET order_key = -1 - order_key"
-    f" WHERE {_OF_BRANCH} AND removed_revision {state} AND order_key < 0"
-    for state in ("IS NULL", "IS NOT NULL")
-]
-
-_INSERT_VIEW = _insert("view", "tenant_id, lineage_id, branch_id, epoch")
-_END_VIEW = f"UPDATE view SET ended_revision = ? WHERE {_OF_BRANCH} AND epoch = ?"
-_INSERT_VIEW_ROW = _insert(
-    "view_row", "tenant_id, lineage_id, branch_id, epoch, message_id, order_key, added_revision"
-)
-_END_VIEW_ROWS = (
-    f"UPDATE view_row SET removed_revision = ? WHERE {_OF_BRANCH} AND epoch = ? AND removed_revision IS NULL"
-)
-_END_VIEW_ROW = f"{_END_VIEW_ROWS} AND message_id = ?"
-_END_OTHER_VIEW_ROWS = f"{_END_VIEW_ROWS} AND message_id IS NOT ?"
 
 
 class SqliteWriteTransaction(SqliteReadTransaction):
@@ -102,12 +37,12 @@ class SqliteWriteTransaction(SqliteReadTransaction):
             connection: The writing connection, migrated, outside a transaction.
         """
         super().__init__(connection)
-        connection.execute(_INSERT_WRITER, (uuid.uuid4().bytes, time.time_ns()))
+        connection.execute(sql.INSERT_WRITER, (uuid.uuid4().bytes, time.time_ns()))
         self._writer = connection.last_insert_rowid()
         self._counter = 0
         self._counter_of_work = 0
         self._counter_of_commit = 0
-        self._next_body = 1 + self._value(_LAST_BODY, ())
+        self._next_body = 1 + self._value(sql.LAST_BODY, ())
         self._heads: OrderedDict[tuple[str, str], tuple[int, BranchRow]] = OrderedDict()
         self._touched: list[tuple[str, str]] = []
         self._wrote = False
@@ -200,7 +135,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._touched.append((tenant, branch.key.branch_id))
         external_key = None if branch.external_key is None else branch.external_key.encode()
         self._connection.execute(
-            _INSERT_BRANCH,
+            sql.INSERT_BRANCH,
             (
                 tenant,
                 branch_id,
@@ -223,9 +158,9 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         if former is None:
             raise LookupError("a head is saved for a branch that was not inserted")
         number, row = former
-        self._connection.execute(_SAVE_HEAD, (*_head_columns(branch), number))
+        self._connection.execute(sql.SAVE_HEAD, (*_head_columns(branch), number))
         if row.deleted != branch.deleted:
-            self._connection.execute(_SAVE_DELETED, (int(branch.deleted), number))
+            self._connection.execute(sql.SAVE_DELETED, (int(branch.deleted), number))
         self._touched.append(address)
         self._remember(address, (number, copy_branch(branch)))
 
@@ -233,7 +168,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """See ``WriteTransaction.put_metadata``."""
         self._writes()
         self.group_bytes += len(metadata_json)
-        self._connection.execute(_INSERT_METADATA, (*key_columns(key), revision, metadata_json))
+        self._connection.execute(sql.INSERT_METADATA, (*key_columns(key), revision, metadata_json))
 
     def record_response(
         self, tenant_id: str, request_id: str, recorded: RecordedResponse, recorded_at: int
@@ -241,12 +176,14 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """See ``WriteTransaction.record_response``."""
         self._writes()
         self.group_bytes += len(recorded.response)
-        self._connection.execute(_INSERT_RESPONSE, (tenant_id, id_blob(request_id), *recorded, recorded_at))
+        self._connection.execute(
+            sql.INSERT_RESPONSE, (tenant_id, id_blob(request_id), *recorded, recorded_at)
+        )
 
     def expire_responses(self, recorded_before: int, limit: int) -> int:
         """See ``WriteTransaction.expire_responses``."""
         self._writes()
-        self._connection.execute(_EXPIRE_RESPONSES, (recorded_before, limit))
+        self._connection.execute(sql.EXPIRE_RESPONSES, (recorded_before, limit))
         return self._connection.changes()
 
     def append_change(
@@ -256,7 +193,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._writes()
         self.group_bytes += len(payload)
         self._connection.execute(
-            _INSERT_CHANGE,
+            sql.INSERT_CHANGE,
             (*key_columns(key), revision, kind, int(ignorable), payload, self._writer, self._counter),
         )
         self._counter += 1
@@ -280,26 +217,26 @@ class SqliteWriteTransaction(SqliteReadTransaction):
                 bodies.append((number, tenant, lineage, body))
             message, link = id_blob(message_id), optional_id_blob(link_id)
             members.append((*columns, message, order_key, kind, revision, number, link, int(interim)))
-        self._connection.executemany(_INSERT_BODY, bodies)
-        self._connection.executemany(_INSERT_MEMBER, members)
+        self._connection.executemany(sql.INSERT_BODY, bodies)
+        self._connection.executemany(sql.INSERT_MEMBER, members)
 
     def remove_members(self, key: BranchKey, revision: int, message_ids: Collection[str]) -> None:
         """See ``WriteTransaction.remove_members``."""
         self._writes()
         columns = key_columns(key)
         self._connection.executemany(
-            _END_MEMBER, [(revision, *columns, id_blob(message_id)) for message_id in message_ids]
+            sql.END_MEMBER, [(revision, *columns, id_blob(message_id)) for message_id in message_ids]
         )
 
     def remove_all_members(self, key: BranchKey, revision: int, keep: str | None) -> None:
         """See ``WriteTransaction.remove_all_members``."""
         self._writes()
-        self._connection.execute(_END_OTHER_MEMBERS, (revision, *key_columns(key), optional_id_blob(keep)))
+        self._connection.execute(sql.END_OTHER_MEMBERS, (revision, *key_columns(key), optional_id_blob(keep)))
 
     def order_keys_between(self, key: BranchKey, low: int, high: int) -> list[int]:
         """See ``WriteTransaction.order_keys_between``."""
         columns = key_columns(key)
-        rows = self._connection.execute(_ORDER_KEYS_BETWEEN, (*columns, low, high, *columns, low, high))
+        rows = self._connection.execute(sql.ORDER_KEYS_BETWEEN, (*columns, low, high, *columns, low, high))
         return [order_key for (order_key,) in rows]
 
     def relabel(self, key: BranchKey, new_keys: Mapping[int, int]) -> None:
@@ -307,22 +244,22 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._writes()
         columns = key_columns(key)
         moves = [(new, *columns, old) for old, new in new_keys.items()]
-        for sql in _RELABEL_AWAY:
-            self._connection.executemany(sql, moves)
-        for sql in _RELABEL_BACK:
-            self._connection.execute(sql, columns)
+        for statement in sql.RELABEL_AWAY:
+            self._connection.executemany(statement, moves)
+        for statement in sql.RELABEL_BACK:
+            self._connection.execute(statement, columns)
 
     # Views
 
     def begin_view(self, key: BranchKey, epoch: int) -> None:
         """See ``WriteTransaction.begin_view``."""
         self._writes()
-        self._connection.execute(_INSERT_VIEW, (*key_columns(key), epoch))
+        self._connection.execute(sql.INSERT_VIEW, (*key_columns(key), epoch))
 
     def end_view(self, key: BranchKey, epoch: int, revision: int) -> None:
         """See ``WriteTransaction.end_view``."""
         self._writes()
-        self._connection.execute(_END_VIEW, (revision, *key_columns(key), epoch))
+        self._connection.execute(sql.END_VIEW, (revision, *key_columns(key), epoch))
 
     def insert_view_rows(
         self, key: BranchKey, epoch: int, revision: int, rows: Sequence[tuple[int, str]]
@@ -331,7 +268,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._writes()
         columns = key_columns(key)
         self._connection.executemany(
-            _INSERT_VIEW_ROW,
+            sql.INSERT_VIEW_ROW,
             [(*columns, epoch, id_blob(message_id), order_key, revision) for order_key, message_id in rows],
         )
 
@@ -343,7 +280,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         columns = key_columns(key)
         before = self._connection.total_changes()
         self._connection.executemany(
-            _END_VIEW_ROW, [(revision, *columns, epoch, id_blob(message_id)) for message_id in message_ids]
+            sql.END_VIEW_ROW, [(revision, *columns, epoch, id_blob(message_id)) for message_id in message_ids]
         )
         return self._connection.total_changes() - before
 
@@ -351,7 +288,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """See ``WriteTransaction.remove_all_view_rows``."""
         self._writes()
         self._connection.execute(
-            _END_OTHER_VIEW_ROWS, (revision, *key_columns(key), epoch, optional_id_blob(keep))
+            sql.END_OTHER_VIEW_ROWS, (revision, *key_columns(key), epoch, optional_id_blob(keep))
         )
 
 

@@ -51,8 +51,9 @@ class Branch(_message.Message):
     branch is never mistaken for the former one.
     """
     metadata_json: _builtins.str
-    """The caller's own data: the text of a JSON object. Empty means {}. The key
-    `current_progression` is reserved (RESERVED_KEY): see SelectView.
+    """The caller's own data: the text of a JSON object, 512 KiB at most
+    (SIZE_LIMIT_EXCEEDED). Empty means {}. The key `current_progression` is
+    reserved (RESERVED_KEY): see SelectView.
     """
     revision: _builtins.int
     """The revision at which the other fields are true. Starts at 1 with

@@ -112,7 +112,7 @@ class CreateBranchRequest(_message.Message):
     parent_branch_id: _builtins.str
     """A living branch to file this one under. It has no other effect."""
     metadata_json: _builtins.str
-    """The text of a JSON object. Empty means {}."""
+    """As Branch.metadata_json."""
     request_id: _builtins.str
     """See the service."""
     def __init__(
@@ -307,7 +307,7 @@ class UpdateBranchRequest(_message.Message):
     branch_id: _builtins.str
     """The branch."""
     metadata_json: _builtins.str
-    """The new metadata, whole: the text of a JSON object. Empty means {}."""
+    """The new metadata, whole: as Branch.metadata_json."""
     expected_revision: _builtins.int
     """See the service."""
     request_id: _builtins.str

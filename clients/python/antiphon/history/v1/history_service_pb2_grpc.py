@@ -260,7 +260,7 @@ class HistoryServiceServicer(object):
         action links that pointed to them.
 
         Errors: MESSAGE_NOT_FOUND (all of them are listed, nothing is removed),
-        SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
+        SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -123,7 +123,7 @@ class HistoryServiceStub:
     action links that pointed to them.
 
     Errors: MESSAGE_NOT_FOUND (all of them are listed, nothing is removed),
-    SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
+    SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
     """
     MoveMessage: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.MoveMessageRequest, _history_service_pb2.MoveMessageResponse]
     """Moves one message to another index of the full order. A selected view is
@@ -274,7 +274,7 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     action links that pointed to them.
 
     Errors: MESSAGE_NOT_FOUND (all of them are listed, nothing is removed),
-    SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
+    SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
     """
     MoveMessage: _aio.UnaryUnaryMultiCallable[_history_service_pb2.MoveMessageRequest, _history_service_pb2.MoveMessageResponse]  # type: ignore[assignment]
     """Moves one message to another index of the full order. A selected view is
@@ -476,7 +476,7 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         action links that pointed to them.
 
         Errors: MESSAGE_NOT_FOUND (all of them are listed, nothing is removed),
-        SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
+        SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
         """
 
     @_abc_1.abstractmethod

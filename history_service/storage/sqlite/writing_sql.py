@@ -1,0 +1,69 @@
+"""The statements of the writing half; ``writing`` runs them."""
+
+from __future__ import annotations
+
+OF_BRANCH = "tenant_id = ? AND lineage_id = ? AND branch_id = ?"
+
+
+def _insert(table: str, columns: str) -> str:
+    return f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(columns.split(',')))})"
+
+
+INSERT_BRANCH = _insert(
+    "branch",
+    "tenant_id, branch_id, lineage_id, incarnation, created_at, external_key, parent_branch_id, revision,"
+    " message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted",
+)
+SAVE_HEAD = (
+    "UPDATE branch SET revision = ?, message_count = ?, last_key = ?, system_id = ?, view_epoch = ?,"
+    " view_count = ?, view_last_key = ? WHERE number = ?"
+)
+# Apart from the head: naming the column would rewrite three indexes with every write.
+SAVE_DELETED = "UPDATE branch SET deleted = ? WHERE number = ?"
+INSERT_METADATA = _insert("branch_metadata", "tenant_id, lineage_id, branch_id, revision, metadata_json")
+INSERT_RESPONSE = _insert("recorded_response", "tenant_id, request_id, request_hash, response, recorded_at")
+EXPIRE_RESPONSES = (
+    "DELETE FROM recorded_response WHERE rowid IN"
+    " (SELECT rowid FROM recorded_response WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)"
+)
+INSERT_CHANGE = _insert(
+    "change", "tenant_id, lineage_id, branch_id, revision, kind, ignorable, payload, writer, counter"
+)
+INSERT_WRITER = _insert("writer", "writer_id, started_at")
+
+LAST_BODY = "SELECT coalesce(max(number), 0) FROM message_body"
+INSERT_BODY = _insert("message_body", "number, tenant_id, lineage_id, bytes")
+INSERT_MEMBER = _insert(
+    "member",
+    "tenant_id, lineage_id, branch_id, message_id, order_key, kind, added_revision, body, link_id, interim",
+)
+END_MEMBERS = f"UPDATE member SET removed_revision = ? WHERE {OF_BRANCH} AND removed_revision IS NULL"
+END_MEMBER = f"{END_MEMBERS} AND message_id = ?"
+END_OTHER_MEMBERS = f"{END_MEMBERS} AND message_id IS NOT ?"
+KEYS_BETWEEN = f"SELECT order_key FROM member WHERE {OF_BRANCH} AND order_key BETWEEN ? AND ?"
+ORDER_KEYS_BETWEEN = (
+    f"{KEYS_BETWEEN} AND removed_revision IS NULL"
+    f" UNION {KEYS_BETWEEN} AND removed_revision IS NOT NULL ORDER BY order_key"
+)
+# Two passes, by way of negative keys, which no row has otherwise: a new key may be another row's
+# old one. Living and ended rows apart, as their indexes are.
+RELABEL_AWAY = [
+    f"UPDATE member SET order_key = -1 - ? WHERE {OF_BRANCH} AND removed_revision {state} AND order_key = ?"
+    for state in ("IS NULL", "IS NOT NULL")
+]
+RELABEL_BACK = [
+    "UPDATE member SET order_key = -1 - order_key"
+    f" WHERE {OF_BRANCH} AND removed_revision {state} AND order_key < 0"
+    for state in ("IS NULL", "IS NOT NULL")
+]
+
+INSERT_VIEW = _insert("view", "tenant_id, lineage_id, branch_id, epoch")
+END_VIEW = f"UPDATE view SET ended_revision = ? WHERE {OF_BRANCH} AND epoch = ?"
+INSERT_VIEW_ROW = _insert(
+    "view_row", "tenant_id, lineage_id, branch_id, epoch, message_id, order_key, added_revision"
+)
+END_VIEW_ROWS = (
+    f"UPDATE view_row SET removed_revision = ? WHERE {OF_BRANCH} AND epoch = ? AND removed_revision IS NULL"
+)
+END_VIEW_ROW = f"{END_VIEW_ROWS} AND message_id = ?"
+END_OTHER_VIEW_ROWS = f"{END_VIEW_ROWS} AND message_id IS NOT ?"
