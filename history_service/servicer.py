@@ -20,7 +20,7 @@ from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc
 from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon_client.edge.call import current_call
-from antiphon_client.ids import new_id
+from antiphon_client.ids import new_id, new_ordered_id
 from antiphon_client.limits import Limits
 from history_service import encoding, paging, snapshot_stream
 from history_service import request_checks as checks
@@ -50,6 +50,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         *,
         clock: Callable[[], int] = time.time_ns,
         make_id: Callable[[], str] = new_id,
+        make_message_id: Callable[[], str] = new_ordered_id,
     ) -> None:
         """Set up the servicer.
 
@@ -57,11 +58,12 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             store: Where branches are kept; started and closed by the caller.
             limits: Bounds on messages, batches, pages, replies and frames.
             clock: Returns nanoseconds since the epoch.
-            make_id: Returns a fresh canonical UUID.
+            make_id: Returns a fresh canonical UUID for a branch or an incarnation.
+            make_message_id: Returns one for a message.
         """
         self._store = store
         self._limits = limits
-        self._stamper = Stamper(clock, make_id)
+        self._stamper = Stamper(clock, make_id, make_message_id)
         self._recorded = 0
 
     # Branches

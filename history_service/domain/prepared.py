@@ -61,11 +61,13 @@ class Stamper:
 
     Attributes:
         clock: Returns nanoseconds since the epoch.
-        new_id: Returns a fresh canonical UUID.
+        new_id: Returns a fresh canonical UUID for a branch or an incarnation.
+        new_message_id: Returns one for a message.
     """
 
     clock: Callable[[], int]
     new_id: Callable[[], str]
+    new_message_id: Callable[[], str]
 
     def prepare_all(self, messages: Iterable[message_pb.Message]) -> list[PreparedMessage]:
         """Prepare valid messages for one write; they are changed in place."""
@@ -77,7 +79,7 @@ class Stamper:
         canonicalize_message(message)
         fresh = not message.id
         if fresh:
-            message.id = self.new_id()
+            message.id = self.new_message_id()
         timed = message.HasField("created_at")
         if not timed:
             message.created_at.seconds = seconds

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from antiphon.history.v1 import branch_pb2, history_service_pb2, history_service_pb2_grpc
-from antiphon_client.ids import new_id, new_request_id
+from antiphon_client.ids import new_id, new_ordered_id
 from tests.bench.conversation import conversation, to_messages
 from tests.bench.echo import ECHO
 from tests.bench.load import TIMEOUT, Load, closed_loops
@@ -30,13 +30,13 @@ def requests(branch_id: str, messages: int) -> Callable[[], bytes]:
     for message in records:
         message.ClearField("id")
     prefix = history_service_pb2.AddMessagesRequest(branch_id=branch_id, messages=records).SerializeToString()
-    return lambda: prefix + _REQUEST_ID_TAG + new_request_id().encode()
+    return lambda: prefix + _REQUEST_ID_TAG + new_ordered_id().encode()
 
 
 async def make_branch(servers: Servers) -> str:
     """Makes an empty branch and returns its id."""
     stub = history_service_pb2_grpc.HistoryServiceStub(servers.history)
-    request = history_service_pb2.CreateBranchRequest(request_id=new_request_id())
+    request = history_service_pb2.CreateBranchRequest(request_id=new_ordered_id())
     response: history_service_pb2.CreateBranchResponse = await stub.CreateBranch(request, timeout=TIMEOUT)
     return response.branch.branch_id
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from antiphon.history.v1 import history_service_pb2, history_service_pb2_grpc
 from antiphon.message.v1 import message_pb2
-from antiphon_client.ids import new_request_id
+from antiphon_client.ids import new_ordered_id
 from antiphon_client.limits import DEFAULT_LIMITS
 from antiphon_client.snapshot import SnapshotAssembler
 from tests.bench.append import make_branch
@@ -29,7 +29,7 @@ async def store(servers: Servers, messages: Sequence[message_pb2.Message]) -> st
     system = history_service_pb2.SetSystemRequest(
         branch_id=branch_id,
         system=message_pb2.SystemContent(system_message=SYSTEM),
-        request_id=new_request_id(),
+        request_id=new_ordered_id(),
     )
     await stub.SetSystem(system, timeout=TIMEOUT)
     await append(servers, branch_id, messages)
@@ -43,7 +43,7 @@ async def append(servers: Servers, branch_id: str, messages: Sequence[message_pb
         request = history_service_pb2.AddMessagesRequest(
             branch_id=branch_id,
             messages=messages[start : start + DEFAULT_LIMITS.batch_messages],
-            request_id=new_request_id(),
+            request_id=new_ordered_id(),
         )
         await stub.AddMessages(request, timeout=TIMEOUT)
 

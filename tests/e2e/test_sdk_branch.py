@@ -31,7 +31,7 @@ from antiphon_client.errors import (
     RevisionInFutureError,
     SystemRecordFixedError,
 )
-from antiphon_client.ids import new_request_id
+from antiphon_client.ids import new_ordered_id
 from tests.support.pair import Pair, served_pair
 
 
@@ -83,7 +83,7 @@ def test_add_one_and_many_and_read_back(branch: Branch) -> None:
 
 
 def test_a_repeated_request_id_returns_the_first_answer(branch: Branch) -> None:
-    message, request_id = Instruction.create("once"), new_request_id()
+    message, request_id = Instruction.create("once"), new_ordered_id()
     first = branch.add(message, request_id=request_id)
     again = branch.add(message, request_id=request_id)
     assert (again.revision, again.placements, again.replayed) == (first.revision, first.placements, True)

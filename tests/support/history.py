@@ -73,7 +73,13 @@ class History:
         self.clock = Clock()
         self.tenant_id = tenant_id
         ids = itertools.count(0xFFFF_0000_0000)
-        self._servicer = HistoryServicer(store, limits, clock=self.clock, make_id=lambda: uuid_of(next(ids)))
+
+        def make_id() -> str:
+            return uuid_of(next(ids))
+
+        self._servicer = HistoryServicer(
+            store, limits, clock=self.clock, make_id=make_id, make_message_id=make_id
+        )
 
     async def call(self, request: Any, *, tenant_id: str | None = None) -> Any:
         """Call the unary method whose request this is."""

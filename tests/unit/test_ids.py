@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from antiphon_client.ids import derived_request_id, is_canonical_uuid, new_id, new_request_id
+from antiphon_client.ids import derived_request_id, is_canonical_uuid, new_id, new_ordered_id
 
 
 @pytest.mark.parametrize(
@@ -48,19 +48,19 @@ def test_new_ids_are_random_and_canonical() -> None:
     assert {uuid.UUID(text).version for text in ids} == {4}
 
 
-def test_request_ids_are_distinct_and_of_version_7() -> None:
-    ids = [new_request_id() for _ in range(1000)]
+def test_ordered_ids_are_distinct_and_of_version_7() -> None:
+    ids = [new_ordered_id() for _ in range(1000)]
     assert len(set(ids)) == 1000
     parsed = [uuid.UUID(text) for text in ids]
     assert all(is_canonical_uuid(text) for text in ids)
     assert {(value.version, value.variant) for value in parsed} == {(7, uuid.RFC_4122)}
 
 
-def test_request_ids_grow_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ordered_ids_grow_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [0, 1_000, 999_999, 1_000_000, 1_700_000_000_000_000_000, 1_700_000_000_000_001_000]
     clock = iter(moments)
     monkeypatch.setattr(time, "time_ns", lambda: next(clock))
-    ids = [new_request_id() for _ in moments]
+    ids = [new_ordered_id() for _ in moments]
     assert ids == sorted(ids)
     assert ids[4].replace("-", "")[:12] == f"{1_700_000_000_000:012x}"
 

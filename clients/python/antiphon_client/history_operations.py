@@ -8,7 +8,7 @@ from typing import Any
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2
 from antiphon_client.history_reads import HistoryReads
-from antiphon_client.ids import new_request_id
+from antiphon_client.ids import new_ordered_id
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages import System, to_proto
 from antiphon_client.records import BranchRecord, Written, written
@@ -44,7 +44,7 @@ class HistoryOperations(HistoryReads):
             external_key=external_key,
             parent_branch_id=id_text(parent_branch_id),
             metadata_json=object_text(metadata),
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
 
         def decode(response: pb.CreateBranchResponse) -> BranchRecord:
@@ -69,7 +69,7 @@ class HistoryOperations(HistoryReads):
             branch_id=str(branch_id),
             metadata_json=object_text(metadata),
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("UpdateBranch", request, written))
 
@@ -80,7 +80,7 @@ class HistoryOperations(HistoryReads):
         request = pb.DeleteBranchRequest(
             branch_id=str(branch_id),
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("DeleteBranch", request, written))
 
@@ -106,7 +106,7 @@ class HistoryOperations(HistoryReads):
             messages=[wire_message(message) for message in messages],
             allow_unresolved=allow_unresolved,
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("AddMessages", request, written))
 
@@ -144,7 +144,7 @@ class HistoryOperations(HistoryReads):
             state=state,
             metadata_json=object_text(metadata),
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         if error is not None:
             request.error = error
@@ -172,7 +172,7 @@ class HistoryOperations(HistoryReads):
             system=wire.system,
             metadata_json=wire.metadata_json,
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("SetSystem", request, written))
 
@@ -194,7 +194,7 @@ class HistoryOperations(HistoryReads):
             branch_id=str(branch_id),
             message_ids=id_texts(message_ids),
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("RemoveMessages", request, written))
 
@@ -218,7 +218,7 @@ class HistoryOperations(HistoryReads):
             message_id=str(message_id),
             index=index,
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("MoveMessage", request, written))
 
@@ -229,7 +229,7 @@ class HistoryOperations(HistoryReads):
         request = pb.ClearMessagesRequest(
             branch_id=str(branch_id),
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("ClearMessages", request, written))
 
@@ -250,7 +250,7 @@ class HistoryOperations(HistoryReads):
             branch_id=str(branch_id),
             message_ids=id_texts(message_ids),
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("SelectView", request, written))
 
@@ -261,6 +261,6 @@ class HistoryOperations(HistoryReads):
         request = pb.ClearViewRequest(
             branch_id=str(branch_id),
             expected_revision=expected_revision,
-            request_id=request_id or new_request_id(),
+            request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("ClearView", request, written))

@@ -7,14 +7,16 @@ equal ids are equal strings.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import time
 import uuid
 
 _CANONICAL_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _REQUEST_NAMESPACE = uuid.UUID("6d6f7a1e-52a4-5d0c-9a53-0c4f0a7d9b21")
 _NANOSECONDS_PER_MILLISECOND = 1_000_000
+_VARIANT = 0b10 << 62
+_RANDOM_BITS = 2**62 - 1
 
 
 def is_canonical_uuid(text: str) -> bool:
@@ -23,23 +25,25 @@ def is_canonical_uuid(text: str) -> bool:
 
 
 def new_id() -> str:
-    """Return a random id (UUID version 4) for a record."""
+    """Return a random id (UUID version 4)."""
     return str(uuid.uuid4())
 
 
-def new_request_id() -> str:
-    """Return a fresh request id (UUID version 7), ordered by time.
+def new_ordered_id() -> str:
+    """Return a fresh id (UUID version 7), ordered by time, for a message or a request.
 
-    Stores index request ids; ids that grow with time are written to one end of
-    the index instead of all over it. The twelve bits after the millisecond hold
-    its fraction (RFC 9562 §6.2, method 3); 62 bits are random.
+    Stores index these ids; ids that grow with time are written to one end of an
+    index instead of all over it. The twelve bits after
+    the millisecond hold its fraction (RFC 9562 §6.2, method 3); 62 bits are
+    random.
     """
     milliseconds, rest = divmod(time.time_ns(), _NANOSECONDS_PER_MILLISECOND)
     fraction = (rest << 12) // _NANOSECONDS_PER_MILLISECOND
-    version_and_fraction = 0x7000 | fraction
-    variant_and_random = 0b10 << 62 | secrets.randbits(62)
-    value = (milliseconds & (2**48 - 1)) << 80 | version_and_fraction << 64 | variant_and_random
-    return str(uuid.UUID(int=value))
+    variant_and_random = _VARIANT | int.from_bytes(os.urandom(8)) & _RANDOM_BITS
+    # Spelled here rather than by uuid.UUID, which takes three times as long:
+    # a batch asks for one id a message.
+    digits = f"{milliseconds & 0xFFFFFFFFFFFF:012x}7{fraction:03x}{variant_and_random:016x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def derived_request_id(*parts: str) -> str:

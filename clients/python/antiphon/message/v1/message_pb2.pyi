@@ -146,8 +146,9 @@ class Message(_message.Message):
     GENERIC_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Identity. A UUID in canonical lower-case text (8-4-4-4-12). On write an
-    empty id is assigned by the server (version 4); any other spelling is
-    FIELD_INVALID. Unique within its branch; two branches may hold one id.
+    empty id is assigned by the server (version 7, ordered by time: such ids
+    are the cheapest to store); any other spelling is FIELD_INVALID. Unique
+    within its branch; two branches may hold one id.
     """
     role: Global___Role.ValueType
     """Output only. Derived from the content variant; whatever a writer supplies
