@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from antiphon_client.cli.pair import ServicePair
 from antiphon_client.cli.sources import BadEntry, Conversation, TranscriptFile
 from antiphon_client.cli.timeline import compiled_lines, timeline
 from antiphon_client.compiler import CompilerClient
+from antiphon_client.edge.addresses import SOCKET_PATH_BYTES
 from antiphon_client.errors import AntiphonError
 from antiphon_client.history import HistoryClient
 from antiphon_client.messages import AssistantResponse, Instruction
@@ -34,6 +36,8 @@ ANSWER = "(This stands for the model's answer: the demonstration calls no model.
 
 _EXAMPLE = Path(__file__).resolve().parents[4] / "examples" / "conversation.json"
 _LINES = 8
+_PREFIX = "antiphon-"
+_HISTORY_SOCKET, _COMPILER_SOCKET = "history.sock", "compiler.sock"
 
 
 def demo(
@@ -59,10 +63,10 @@ def demo(
     transcripts = TranscriptFile(path)
     # Unlike Ctrl-C, SIGTERM would end this process without stopping the services.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    with tempfile.TemporaryDirectory(prefix="antiphon-") as folder:
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_socket_base(tempfile.gettempdir())) as folder:
         pair = ServicePair(
-            history_listen=f"unix:{folder}/history.sock",
-            compiler_listen=f"unix:{folder}/compiler.sock",
+            history_listen=f"unix:{folder}/{_HISTORY_SOCKET}",
+            compiler_listen=f"unix:{folder}/{_COMPILER_SOCKET}",
             store=f"sqlite:{folder}/history.sqlite3",
             log_level="warning",
         )
@@ -77,6 +81,15 @@ def demo(
     if errors:
         raise typer.Exit(1)
     say("Both services have stopped.")
+
+
+def _socket_base(folder: str) -> str:
+    """Return the folder to make the temporary one in: the system's own where the given one is too deep.
+
+    The path of a socket is limited to some hundred bytes.
+    """
+    longest = f"{folder}/{_PREFIX}{'x' * 8}/{_COMPILER_SOCKET}"
+    return folder if len(os.fsencode(longest)) <= SOCKET_PATH_BYTES else "/tmp"
 
 
 def _run(transcripts: TranscriptFile, name: str, history: HistoryClient, compiler: CompilerClient) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_SOCKET_PATH_BYTES = 107
+SOCKET_PATH_BYTES = 107
 """Longest socket path that every supported system takes (Linux: 108 with the final zero)."""
 
 
@@ -80,8 +80,8 @@ def _unix_address(text: str) -> UnixAddress:
             raise AddressError(f"{text!r}: after unix:// comes an absolute path")
     if not path or "\0" in path:
         raise AddressError(f"{text!r} has no path")
-    if len(os.fsencode(path)) > _SOCKET_PATH_BYTES:
-        raise AddressError(f"the socket path is longer than {_SOCKET_PATH_BYTES} bytes: {path}")
+    if len(os.fsencode(path)) > SOCKET_PATH_BYTES:
+        raise AddressError(f"the socket path is longer than {SOCKET_PATH_BYTES} bytes: {path}")
     return UnixAddress(path)
 
 
