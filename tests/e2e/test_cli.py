@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from antiphon_client import ActionRequest, AssistantResponse, Branch, HistoryClient, Instruction
-from tests.support.cli import PYTHONPATH, Cli
+from tests.support.cli import PYTHONPATH, Cli, command
 from tests.support.pair import Pair, served_pair
 
 COMMANDS = ("serve", "import", "branches", "log", "compile", "export", "demo")
@@ -73,6 +73,28 @@ def test_stored_text_cannot_command_the_terminal(cli: Cli) -> None:
     assert "\\x1b[31m" in outcome.out
 
 
+def test_json_cannot_command_the_terminal_either(cli: Cli, pair: Pair) -> None:
+    text = "8-bit \x9b31m, \x7f, \u202e, \u2028 and 👩"
+    with HistoryClient(pair.history) as history:
+        branch = Branch.create(history)
+        branch.add(Instruction.create(text))
+    outcome = cli("export", str(branch.branch_id).upper())
+    assert json.loads(outcome.out) == [{"role": "user", "content": text}]
+    assert "8-bit \\u009b31m, \\u007f, \\u202e, \\u2028 and 👩" in outcome.out
+
+
+def test_an_output_without_unicode_gets_escapes(pair: Pair) -> None:
+    with HistoryClient(pair.history) as history:
+        branch = Branch.create(history)
+        branch.add(Instruction.create("é 👩"))
+    name, environment = str(branch.branch_id), {"PYTHONIOENCODING": "ascii"}
+    with command("export", name, "--history", pair.history, **environment) as process:
+        assert json.loads(process.communicate()[0]) == [{"role": "user", "content": "é 👩"}]
+    with command("log", name, "--history", pair.history, **environment) as process:
+        assert "Instruction: \\xe9 \\U0001f469" in process.communicate()[0]
+    assert process.returncode == 0
+
+
 def test_log_as_json(cli: Cli) -> None:
     kinds = [json.loads(line)["kind"] for line in cli("log", "talk", "--json").out.splitlines()]
     assert kinds == [
@@ -104,7 +126,9 @@ def test_compile_for_people_and_for_programs(cli: Cli, tmp_path: Path) -> None:
     assert len(earlier["messages"]) == 1
 
 
-@pytest.mark.parametrize("text", ["[", '"x"', "[1]", '{"a": 1, "a": 2}'])
+@pytest.mark.parametrize(
+    "text", ["[", '"x"', "[1]", '{"a": 1, "a": 2}', '{"tools": 5}', '{"tools": null}', '{"tools": [1]}']
+)
 def test_tools_that_are_none_are_wrong_usage(cli: Cli, tmp_path: Path, text: str) -> None:
     tools = tmp_path / "tools.json"
     tools.write_text(text)

@@ -32,6 +32,7 @@ from antiphon_client.errors import (
     ProgressionInvalidError,
     ReservedKeyError,
 )
+from antiphon_client.messages import ImageBlock
 from tests.support.pair import Pair, served_pair
 
 TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
@@ -155,6 +156,22 @@ def test_images_become_parts(branch: Branch, compiler: CompilerClient) -> None:
         {"type": "text", "text": "Instruction: what?"},
         {"type": "image_url", "image_url": {"url": PIXEL, "detail": "low"}},
     ]
+    blocks = [ImageBlock(url=PIXEL), ImageBlock(url=PIXEL, detail="high")]
+    parts = Instruction.create(blocks=blocks)
+    compiled = compiler.compile_chat_request(branch, TurnRequest(parts))
+    assert compiled.messages[0].content == parts.rendered
+    assert compiled.messages[0].content[1:] == [
+        {"type": "image_url", "image_url": {"url": PIXEL}},
+        {"type": "image_url", "image_url": {"url": PIXEL, "detail": "high"}},
+    ]
+
+
+@pytest.mark.parametrize("schemas", [5, "f", [5], {"tools": None}, {"tools": ["f"]}])
+def test_a_tool_schema_that_is_no_mapping_is_a_type_error(
+    branch: Branch, compiler: CompilerClient, schemas: Any
+) -> None:
+    with pytest.raises(TypeError, match="a tool schema is an object"):
+        compiler.compile(branch, TurnRequest(Instruction.create("x"), tool_schemas=schemas))
 
 
 def test_response_formats(branch: Branch, compiler: CompilerClient) -> None:

@@ -55,6 +55,7 @@ def test_mutable_defaults_are_per_instance(cls: type[MessageContent]) -> None:
 @pytest.mark.parametrize("cls", CONTENTS)
 def test_one_call_data_is_accepted_and_ignored(cls: type[MessageContent]) -> None:
     legacy = {"tool_schemas": [{"name": "f"}], "response_format": {"a": 1}, "structure": "json"}
+    legacy |= {"_structure_instance": None}
     content = cls.from_dict(legacy)
     assert content == cls()
     assert not legacy.keys() & content.to_dict().keys()
@@ -386,3 +387,21 @@ def test_an_answer_may_be_a_model_object() -> None:
 def test_a_part_that_json_cannot_hold_is_refused() -> None:
     with pytest.raises(JsonTextError):
         AssistantResponse.from_response({"content": [{"type": "tool_use", "input": {"a": float("nan")}}]})
+
+
+def test_blocks_alone_are_what_an_instruction_renders() -> None:
+    blocks: list[Any] = [
+        TextBlock("first"),
+        ImageBlock(url="https://example.org/a.png"),
+        TextBlock("second"),
+        ImageBlock("image/png", b"\x89PNG", detail="low"),
+    ]
+    assert InstructionContent(blocks=blocks[::2], guidance="g").rendered == (
+        "Guidance: g\nInstruction: |-\n  first\n\n  second"
+    )
+    assert InstructionContent(blocks=blocks).rendered == [
+        {"type": "text", "text": "Instruction: |-\n  first\n\n  second"},
+        {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw==", "detail": "low"}},
+    ]
+    assert InstructionContent("text wins", blocks=blocks).rendered == "Instruction: text wins"

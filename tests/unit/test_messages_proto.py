@@ -236,6 +236,13 @@ def test_extending_the_context_keeps_the_text_of_the_former_items() -> None:
     assert list(to_proto(message).instruction.prompt_context_json) == ["-0.0", "0.0", "10"]
 
 
+def test_context_items_of_one_value_keep_their_own_spelling() -> None:
+    content = pb.InstructionContent(instruction="q", prompt_context_json=["1.0e1", "10.0", "10.00"])
+    message = from_proto(pb.Message(id=ID, instruction=content))
+    message.update(context=3, handle_context="extend")
+    assert list(to_proto(message).instruction.prompt_context_json) == ["1.0e1", "10.0", "10.00", "3"]
+
+
 def test_the_text_that_arguments_were_given_as_is_the_text_on_the_wire() -> None:
     request = ActionRequest.create("f", ODD_OBJECT)
     assert to_proto(request).action_request.arguments_json == ODD_OBJECT

@@ -182,6 +182,9 @@ def test_what_is_no_part_of_the_conversation_is_left_out() -> None:
     )
     assert [message["content"] for message in messages] == ["x", "done", "cut sh"]
     assert messages[0]["tool_calls"] == [shown_call("a"), shown_call("b")]
+    assert export_messages(System.create("retired", status="excluded"), [Instruction.create("x")]) == [
+        {"role": "user", "content": "x"}
+    ]
 
 
 def test_a_newer_kind_is_an_error() -> None:

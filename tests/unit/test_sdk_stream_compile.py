@@ -9,6 +9,7 @@ from antiphon.compiler.v1 import compiler_service_pb2 as pb
 from antiphon.message.v1 import content_block_pb2, message_pb2
 from antiphon_client.errors import AntiphonError
 from antiphon_client.stream_compile import CompiledStream, StreamIncompleteError
+from antiphon_client.turn import compile_notes
 
 USER = message_pb2.ROLE_USER
 
@@ -92,3 +93,9 @@ def test_broken_streams_are_errors(frames: list[pb.StreamCompileResponse]) -> No
     with pytest.raises(StreamIncompleteError) as caught:
         assembled(*frames)
     assert isinstance(caught.value, AntiphonError)
+
+
+def test_a_note_of_a_newer_kind_is_read_by_its_number() -> None:
+    newer = compiled_message_pb2.CompileNote.FromString(b"\x08\xe7\x07\x1a\x03why")
+    known = compiled_message_pb2.CompileNote(kind=compiled_message_pb2.COMPILE_NOTE_KIND_RESULTS_MOVED)
+    assert [note.kind for note in compile_notes([newer, known])] == ["999", "RESULTS_MOVED"]

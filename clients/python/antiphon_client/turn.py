@@ -14,9 +14,10 @@ from uuid import UUID
 
 from antiphon.compiler.v1 import compiled_message_pb2
 from antiphon.compiler.v1 import compiler_service_pb2 as pb
-from antiphon.message.v1 import content_block_pb2, message_pb2, progression_pb2
+from antiphon.message.v1 import message_pb2, progression_pb2
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages import Instruction, MessageRole, to_proto
+from antiphon_client.messages.block_codec import DETAIL_FROM_PROTO
 from antiphon_client.messages.role import ROLE_FROM_PROTO
 from antiphon_client.response_format import ResponseFormat, response_format_to_proto
 
@@ -87,7 +88,10 @@ class CompiledChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class CompileNote:
-    """One thing the compiler did: ``kind`` such as ``RESULTS_MOVED``, on which messages, and why."""
+    """One thing the compiler did: ``kind`` such as ``RESULTS_MOVED``, on which messages, and why.
+
+    A kind that a newer compiler has and this code does not know is its number as text.
+    """
 
     kind: str
     message_ids: tuple[UUID, ...]
@@ -117,8 +121,9 @@ def turn_to_proto(turn: TurnRequest) -> pb.CompileRequest:
     """Return the wire form of a turn, without its source.
 
     Raises:
-        TypeError: The instruction is no Instruction, ``structure`` is not text,
-            or the response format is no mapping and no pydantic model.
+        TypeError: The instruction is no Instruction, a tool schema no mapping,
+            ``structure`` no text, or the response format no mapping and no
+            pydantic model.
         JsonTextError: A value is one that JSON cannot carry.
     """
     if not isinstance(turn.instruction, Instruction):
@@ -146,9 +151,19 @@ def turn_to_proto(turn: TurnRequest) -> pb.CompileRequest:
 
 
 def tool_schema_list(value: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return a flat list of schemas from a list, a ``{"tools": [...]}`` wrapper or one schema."""
-    tools = value.get("tools", value) if isinstance(value, Mapping) else value
-    return [tools] if isinstance(tools, Mapping) else list(tools)
+    """Return a flat list of schemas from a list, a ``{"tools": [...]}`` wrapper or one schema.
+
+    Raises:
+        TypeError: A schema is no mapping.
+    """
+    tools: Any = value.get("tools", value) if isinstance(value, Mapping) else value
+    schemas: list[Any] = [tools]
+    if isinstance(tools, Iterable) and not isinstance(tools, Mapping | str):
+        schemas = list(tools)
+    for schema in schemas:
+        if not isinstance(schema, Mapping):
+            raise TypeError(f"a tool schema is an object, not {type(schema).__name__}")
+    return schemas
 
 
 def compiled_message(message: compiled_message_pb2.CompiledMessage) -> CompiledMessage:
@@ -162,7 +177,7 @@ def compile_notes(notes: Iterable[compiled_message_pb2.CompileNote]) -> tuple[Co
     """Read a report."""
     return tuple(
         CompileNote(
-            kind=compiled_message_pb2.CompileNoteKind.Name(note.kind).removeprefix("COMPILE_NOTE_KIND_"),
+            kind=_note_kind(note.kind),
             message_ids=tuple(UUID(message_id) for message_id in note.message_ids),
             reason=note.reason,
         )
@@ -177,5 +192,13 @@ def _role(role: message_pb2.Role.ValueType) -> MessageRole:
 def _part(part: compiled_message_pb2.Part) -> dict[str, Any]:
     if part.HasField("text"):
         return {"type": "text", "text": part.text.text}
-    detail = content_block_pb2.ImageDetail.Name(part.image_url.detail).removeprefix("IMAGE_DETAIL_").lower()
-    return {"type": "image_url", "image_url": {"url": part.image_url.url, "detail": detail}}
+    image = {"url": part.image_url.url}
+    detail = DETAIL_FROM_PROTO.get(part.image_url.detail)
+    if detail is not None:
+        image["detail"] = detail
+    return {"type": "image_url", "image_url": image}
+
+
+def _note_kind(kind: compiled_message_pb2.CompileNoteKind.ValueType) -> str:
+    known = compiled_message_pb2.CompileNoteKind.DESCRIPTOR.values_by_number.get(kind)
+    return str(kind) if known is None else known.name.removeprefix("COMPILE_NOTE_KIND_")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,11 +18,11 @@ from antiphon_client.cli.options import (
     open_compiler,
     open_history,
 )
-from antiphon_client.cli.output import say
+from antiphon_client.cli.output import say, say_json
 from antiphon_client.cli.timeline import compiled_lines, compiled_object
-from antiphon_client.json_text import JsonTextError, dump_json_text, parse_json_text
+from antiphon_client.json_text import JsonTextError, parse_json_text
 from antiphon_client.messages import Instruction
-from antiphon_client.turn import TurnRequest
+from antiphon_client.turn import TurnRequest, tool_schema_list
 
 EXAMPLES = """Examples:
 
@@ -61,19 +61,14 @@ def compile_turn(
         found = find_branch(history_client, branch)
         compilation = compiler_client.compile(found, turn, at_revision=at_revision)
     if as_json:
-        say(dump_json_text(compiled_object(compilation)))
+        say_json(compiled_object(compilation))
         return
     for line in compiled_lines(compilation, None):
         say(line)
 
 
-def _schemas(path: Path) -> Sequence[Mapping[str, Any]] | Mapping[str, Any]:
+def _schemas(path: Path) -> list[Mapping[str, Any]]:
     try:
-        value = parse_json_text(path.read_text(encoding="utf-8"))
-    except (JsonTextError, UnicodeDecodeError) as error:
+        return tool_schema_list(parse_json_text(path.read_text(encoding="utf-8")))
+    except (JsonTextError, UnicodeDecodeError, TypeError) as error:
         raise typer.BadParameter(f"{path}: {error}", param_hint="--tools") from None
-    schemas = value if isinstance(value, list) else [value]
-    if not all(isinstance(schema, dict) for schema in schemas):
-        raise typer.BadParameter(f"{path}: a tool schema is a JSON object", param_hint="--tools")
-    result: Sequence[Mapping[str, Any]] | Mapping[str, Any] = value
-    return result

@@ -10,11 +10,10 @@ import typer
 
 from antiphon_client.cli.importer import Imported, import_conversation
 from antiphon_client.cli.options import AsJson, HistoryAddress, open_history
-from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say
+from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say, say_json
 from antiphon_client.cli.sources import BadEntry, TranscriptFile
 from antiphon_client.errors import AntiphonError
 from antiphon_client.history import HistoryClient
-from antiphon_client.json_text import dump_json_text
 from antiphon_client.transport_errors import TransportError
 
 EXAMPLES = """Examples:
@@ -111,15 +110,13 @@ def import_all(
             for note in imported.notes if notes else ():
                 complain(f"{name}, line {entry.line}: note: {note.path}: {note.detail}")
             if as_json:
-                say(_json_line(imported))
+                say_json(_json_object(imported))
     return totals
 
 
-def _json_line(imported: Imported) -> str:
-    return dump_json_text(
-        {
-            "source_id": imported.source_id,
-            "branch_id": str(imported.branch_id),
-            "messages": imported.messages,
-        }
-    )
+def _json_object(imported: Imported) -> dict[str, object]:
+    return {
+        "source_id": imported.source_id,
+        "branch_id": str(imported.branch_id),
+        "messages": imported.messages,
+    }

@@ -13,7 +13,6 @@ from antiphon_client.compiler import CompilerClient
 from antiphon_client.edge.addresses import default_address
 from antiphon_client.errors import BranchNotFoundError
 from antiphon_client.history import HistoryClient
-from antiphon_client.ids import is_canonical_uuid
 
 HistoryAddress = Annotated[
     str,
@@ -69,6 +68,8 @@ def find_branch(history: HistoryClient, name: str) -> Branch:
     record = history.find_branch(name) if name else None
     if record is not None:
         return Branch(history, record.branch_id)
-    if not is_canonical_uuid(name):
-        raise BranchNotFoundError(f"no branch has the id or external key {name!r}")
-    return Branch.open(history, UUID(name))
+    try:
+        branch_id = UUID(name)
+    except ValueError:
+        raise BranchNotFoundError(f"no branch has the id or external key {name!r}") from None
+    return Branch.open(history, branch_id)

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from antiphon_client.errors import AntiphonError
+from antiphon_client.json_text import dump_json_text
 
 # Line breaks, and the joiners that emoji and several scripts are written with.
 _KEPT = "\n\t\u200c\u200d"
 
+# What a terminal obeys, and what some readers of lines take for a line's end; JSON itself escapes the rest.
+_ESCAPED_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_NOT_ASCII = re.compile("[^\x00-\x7e]")
+
 
 def say(text: str = "") -> None:
-    """Print a line of the result."""
-    print(text, flush=True)
+    """Print a line of the result; characters that the output's encoding lacks become escapes."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+
+
+def say_json(value: Any) -> None:
+    """Print a value as one line of JSON that no terminal obeys and any output's encoding has."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    escaped = _ESCAPED_IN_JSON if codecs.lookup(encoding).name == "utf-8" else _NOT_ASCII
+    say(escaped.sub(_json_escape, dump_json_text(value)))
 
 
 def complain(text: str) -> None:
@@ -49,7 +64,10 @@ def time_text(seconds: float | None) -> str:
     """Return a time in UTC, to the second."""
     if seconds is None:
         return "-"
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):  # the last moment of the year 9999, rounded up
+        return f"{seconds:.0f} s since 1970"
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
@@ -89,6 +107,11 @@ def progress_bar(title: str, total: int | None) -> Iterator[Bar]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         yield _RichBar(progress, total, title)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be")
+    return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))
 
 
 def _one_line(text: str) -> str:

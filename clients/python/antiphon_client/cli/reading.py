@@ -15,9 +15,8 @@ from antiphon_client.cli.options import (
     find_branch,
     open_history,
 )
-from antiphon_client.cli.output import say
+from antiphon_client.cli.output import say, say_json
 from antiphon_client.cli.timeline import branch_line, timeline
-from antiphon_client.json_text import dump_json_text
 from antiphon_client.openai_chat import export_messages
 from antiphon_client.records import BranchRecord
 
@@ -56,7 +55,10 @@ def branches(
     """List the branches, oldest first; with a prefix, in the order of their keys."""
     with open_history(history) as client:
         for branch in client.branches(external_key_prefix=prefix):
-            say(dump_json_text(_branch_object(branch)) if as_json else branch_line(branch))
+            if as_json:
+                say_json(_branch_object(branch))
+            else:
+                say(branch_line(branch))
 
 
 def log(
@@ -73,7 +75,7 @@ def log(
         messages = found.messages(at_revision=record.revision)
         if as_json:
             for message in messages:
-                say(dump_json_text(message.to_dict()))
+                say_json(message.to_dict())
             return
         say(branch_line(record))
         for line in timeline(messages, None if full else _LINES):
@@ -91,7 +93,7 @@ def export(
         found = find_branch(client, branch)
         revision = found.record(at_revision=at_revision).revision
         system = found.system(at_revision=revision)
-        say(dump_json_text(export_messages(system, found.messages(at_revision=revision))))
+        say_json(export_messages(system, found.messages(at_revision=revision)))
 
 
 def _branch_object(branch: BranchRecord) -> dict[str, object]:

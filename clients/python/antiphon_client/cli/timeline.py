@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from antiphon_client.cli.output import counted, time_text, visible
@@ -16,6 +17,7 @@ from antiphon_client.messages import (
     Message,
     MessageStatus,
     TextBlock,
+    UnknownMessage,
 )
 from antiphon_client.records import BranchRecord
 from antiphon_client.turn import Compilation
@@ -98,9 +100,12 @@ def _text(message: Message) -> str:
         output = message.output
         return output if isinstance(output, str) else dump_json_text(output)
     if isinstance(message, Instruction) and message.content.blocks:
+        fields = replace(message.content, blocks=[])
         return "\n".join(
-            filter(None, (_content_text(message.rendered), *map(_block_text, message.content.blocks)))
+            filter(None, (_content_text(fields.rendered), *map(_block_text, message.content.blocks)))
         )
+    if isinstance(message, UnknownMessage):
+        return "[of a kind that this client does not know]"
     return _content_text(message.rendered)
 
 

@@ -91,6 +91,13 @@ class ImageBlock:
         if self.detail is not None and self.detail not in IMAGE_DETAILS:
             raise ValueError("image detail must be low, high or auto")
 
+    @property
+    def address(self) -> str:
+        """The URL, or the data as a data URL."""
+        if self.data is None:
+            return self.url or ""
+        return f"data:{self.mime_type};base64,{base64.b64encode(self.data).decode('ascii')}"
+
 
 @dataclass(frozen=True, slots=True)
 class OpaqueBlock:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from antiphon_client.messages.blocks import blocks_to_list
 
-_ONE_CALL_KEYS = frozenset(("tool_schemas", "response_format", "structure"))
+_ONE_CALL_KEYS = frozenset(("tool_schemas", "response_format", "structure", "_structure_instance"))
 
 
 class MessageContent:

@@ -137,10 +137,14 @@ def _encode_instruction(
 
 def _context_texts(items: list[Any], was: InstructionContent | None, texts: list[str]) -> list[str]:
     """Return the items' texts: those of items that were there before as they were."""
-    before = [] if was is None else map(dump_json_text, was.prompt_context)
+    before = [] if was is None else list(map(dump_json_text, was.prompt_context))
     kept = dict(zip(before, texts, strict=True))
     fresh = [dump_field(f"prompt_context[{index}]", item) for index, item in enumerate(items)]
-    return [kept.get(text, text) for text in fresh]
+    # Items of one value may be spelled differently: one that stayed in its place keeps its own text.
+    return [
+        texts[index] if before[index : index + 1] == [text] else kept.get(text, text)
+        for index, text in enumerate(fresh)
+    ]
 
 
 def _decode_instruction(wire: pb.InstructionContent) -> InstructionContent:

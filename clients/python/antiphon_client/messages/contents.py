@@ -15,7 +15,14 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from antiphon_client.json_text import parse_json_text
 from antiphon_client.messages.arguments import function_name, parse_arguments
-from antiphon_client.messages.blocks import IMAGE_DETAILS, Block, ImageDetail, coerce_blocks
+from antiphon_client.messages.blocks import (
+    IMAGE_DETAILS,
+    Block,
+    ImageBlock,
+    ImageDetail,
+    TextBlock,
+    coerce_blocks,
+)
 from antiphon_client.messages.content_base import MessageContent
 from antiphon_client.messages.content_fields import (
     check_optional_text,
@@ -31,6 +38,8 @@ from antiphon_client.messages.rendering import (
     render_action_request,
     render_action_response,
     render_instruction,
+    render_instruction_text,
+    render_parts,
     render_system,
     summarize_action_response,
 )
@@ -81,7 +90,8 @@ class InstructionContent(MessageContent):
         plain_content: When not empty, replaces the structured rendering.
         images: http(s) URLs, image data URLs, or raw base64 taken as JPEG.
         image_detail: low, high or auto; None means auto.
-        blocks: Ordered or cache-marked parts.
+        blocks: Ordered or cache-marked parts; rendered where there is neither
+            text nor image beside them.
     """
 
     _aliases: ClassVar[Mapping[str, str]] = {"context": "prompt_context"}
@@ -106,6 +116,8 @@ class InstructionContent(MessageContent):
     @property
     def rendered(self) -> str | list[dict[str, Any]]:
         """The sections Guidance, Instruction and Context, or the plain content; parts with images."""
+        if self.blocks and not (self.instruction or self.plain_content or self.images):
+            return self._rendered_blocks()
         return render_instruction(
             guidance=self.guidance,
             instruction=self.instruction,
@@ -114,6 +126,16 @@ class InstructionContent(MessageContent):
             images=self.images,
             image_detail=self.image_detail or "auto",
         )
+
+    def _rendered_blocks(self) -> str | list[dict[str, Any]]:
+        """Return the blocks as a turn: texts joined by two newlines, then the images in order."""
+        text = render_instruction_text(
+            guidance=self.guidance,
+            instruction="\n\n".join(block.text for block in self.blocks if isinstance(block, TextBlock)),
+            context=self.prompt_context,
+        )
+        images = [(block.address, block.detail) for block in self.blocks if isinstance(block, ImageBlock)]
+        return render_parts(text, images) if images else text
 
 
 @dataclass(slots=True)

@@ -113,9 +113,22 @@ def render_instruction(
     )
     if not images:
         return text
+    return render_parts(text, [(image, image_detail) for image in images])
+
+
+def render_parts(text: str, images: Sequence[tuple[str, str | None]]) -> list[dict[str, Any]]:
+    """Return a user's turn with images as parts: the text, possibly empty, then one part an image.
+
+    Args:
+        text: The turn's text.
+        images: Each image and its detail; None leaves the detail out.
+    """
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    for image in images:
-        parts.append({"type": "image_url", "image_url": {"url": image_url(image), "detail": image_detail}})
+    for image, detail in images:
+        shown = {"url": image_url(image)}
+        if detail is not None:
+            shown["detail"] = detail
+        parts.append({"type": "image_url", "image_url": shown})
     return parts
 
 

@@ -58,7 +58,8 @@ def export_messages(
     """
     records = [record for record in map(_as_proto, messages) if not _is_left_out(record)]
     if system is not None:
-        head: pb.Message | None = _as_proto(system)
+        given = _as_proto(system)
+        head = None if _is_left_out(given) else given
     else:
         head = next((record for record in records if kind_of(record) == "system"), None)
     exported = _Walk(records).run()
