@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from antiphon.compiler.v1.compiled_message_pb2 import CompileNote
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.messages.validation import canonicalize_message
 from compiler_service.digest import messages_digest
 from compiler_service.profiles import PROFILES
+from compiler_service.report import Note
 from compiler_service.state import CompiledTurn, CompileState
 
 
@@ -33,7 +33,7 @@ class CompileSource:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """The outcome of a compilation; the fields are those of ``CompileResponse``."""
+    """The outcome of a compilation; the fields stand for those of ``CompileResponse``."""
 
     instruction: Message
     turns: tuple[CompiledTurn, ...]
@@ -41,7 +41,7 @@ class Compilation:
     history_revision: int
     incarnation: str
     messages_digest: str
-    report: tuple[CompileNote, ...]
+    report: tuple[Note, ...]
 
 
 def compile_turn(request: CompileRequest, source: CompileSource, *, field_prefix: str = "") -> Compilation:

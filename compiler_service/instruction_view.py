@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from enum import Enum, auto
+from typing import Any
 
 from antiphon.message.v1 import content_block_pb2
 from antiphon.message.v1.content_block_pb2 import ContentBlock, Image
@@ -20,23 +21,27 @@ from compiler_service.state import InstructionTurn, TurnImage
 _RENDERED_BLOCKS = frozenset(("text", "image"))
 
 
-class InstructionView(NamedTuple):
-    """An instruction as a turn, and what of it the turn cannot carry.
+class BlockUse(Enum):
+    """What became of an instruction's blocks."""
 
-    Attributes:
-        turn: The turn; its context holds the instruction's own items.
-        leaves_blocks_out: Whether some of its blocks are not rendered.
-        has_unknown_block: Whether it has to be rendered from a block of a kind
-            this compiler does not know.
-    """
-
-    turn: InstructionTurn
-    leaves_blocks_out: bool
-    has_unknown_block: bool
+    RENDERED = auto()
+    """There is none, or every one is in the turn."""
+    LEFT_OUT = auto()
+    """Some are not in the turn."""
+    UNKNOWN = auto()
+    """The turn has to be rendered from a block of a kind that this compiler does not know."""
 
 
-def view_instruction(content: InstructionContent, message_id: str | None) -> InstructionView:
-    """Read an instruction.
+def prompt_context(content: InstructionContent) -> list[Any]:
+    """Return the values of the instruction's own context items, in order."""
+    items = content.prompt_context_json
+    return [parse_checked(item) for item in items] if items else []
+
+
+def view_instruction(
+    content: InstructionContent, message_id: str | None, context: Iterable[Any]
+) -> tuple[InstructionTurn, BlockUse]:
+    """Read an instruction as a turn.
 
     Its blocks are used when it gives neither text nor images: text blocks
     joined by two newlines, image blocks in order.
@@ -44,31 +49,29 @@ def view_instruction(content: InstructionContent, message_id: str | None) -> Ins
     Args:
         content: The content; not changed.
         message_id: Id of the record; None for the request's own instruction.
+        context: The turn's context: the instruction's own, moved results last.
     """
     text = content.instruction
     plain_content = content.plain_content
-    images: tuple[TurnImage, ...] = ()
-    leaves_out = unknown = False
-    if content.images:
-        images = _images_of(content)
+    images = _images_of(content) if content.images else ()
+    use = BlockUse.RENDERED
     if content.blocks:
         if text or plain_content or images:
-            leaves_out = True
+            use = BlockUse.LEFT_OUT
         else:
             text, images = _text_and_images(content.blocks)
-            kinds = {block.WhichOneof("block") for block in content.blocks}
-            unknown = None in kinds
-            leaves_out = not kinds <= _RENDERED_BLOCKS
-    context = content.prompt_context_json
-    turn = InstructionTurn(
-        message_id=message_id,
-        text=text,
-        guidance=_guidance_of(content),
-        context=tuple([parse_checked(item) for item in context]) if context else (),
-        plain_content=plain_content,
-        images=images,
-    )
-    return InstructionView(turn, leaves_out, unknown)
+            use = _use_of(content.blocks)
+    # By position: by name it takes twice as long.
+    turn = InstructionTurn(message_id, text, _guidance_of(content), tuple(context), plain_content, images)
+    return turn, use
+
+
+def _use_of(blocks: Iterable[ContentBlock]) -> BlockUse:
+    """Tell what becomes of blocks that are rendered."""
+    kinds = {block.WhichOneof("block") for block in blocks}
+    if None in kinds:
+        return BlockUse.UNKNOWN
+    return BlockUse.RENDERED if kinds <= _RENDERED_BLOCKS else BlockUse.LEFT_OUT
 
 
 def _guidance_of(content: InstructionContent) -> Any:

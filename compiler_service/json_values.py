@@ -11,10 +11,18 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-parse_checked = json.JSONDecoder().decode
-"""Return the value of a JSON text that passed the JSON text rule when it was written."""
-
+_DECODER = json.JSONDecoder()
 _ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
+
+
+def parse_checked(text: str) -> Any:
+    """Return the value of a JSON text that passed the JSON text rule when it was written."""
+    # Few texts have white space around them, and looking for it costs 0.7 µs a text.
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except json.JSONDecodeError:
+        end = -1
+    return value if end == len(text) else _DECODER.decode(text)
 
 
 def equality_key(value: Any) -> str:

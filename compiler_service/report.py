@@ -7,6 +7,7 @@ report in every process. Cost: linear in what there is to report.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from antiphon.compiler.v1 import compiled_message_pb2 as pb
 from antiphon.compiler.v1.compiled_message_pb2 import CompileNote, CompileNoteKind
@@ -37,16 +38,25 @@ _REASONS: dict[CompileNoteKind.ValueType, str] = {
 }
 
 
-def note(kind: CompileNoteKind.ValueType, message_id: str | None = None) -> CompileNote:
+class Note(NamedTuple):
+    """One thing to report: what was done, and the messages concerned, in order."""
+
+    kind: CompileNoteKind.ValueType
+    message_ids: tuple[str, ...]
+
+    def to_proto(self) -> CompileNote:
+        """Return the note as it travels, its reason in words."""
+        return CompileNote(kind=self.kind, message_ids=self.message_ids, reason=_REASONS[self.kind])
+
+
+def note(kind: CompileNoteKind.ValueType, message_id: str | None = None) -> Note:
     """Make a note about one message; None means the request's own instruction."""
-    return CompileNote(
-        kind=kind, message_ids=() if message_id is None else (message_id,), reason=_REASONS[kind]
-    )
+    return Note(kind, () if message_id is None else (message_id,))
 
 
 def notes_about(
     kind: CompileNoteKind.ValueType, message_ids: Sequence[str], *, target: str | None = None
-) -> list[CompileNote]:
+) -> list[Note]:
     """Make the notes about several messages; none where there are no messages.
 
     Args:
@@ -54,10 +64,10 @@ def notes_about(
         message_ids: The messages concerned, in order.
         target: An id that stands last in every note.
     """
+    if not message_ids:
+        return []
     tail = () if target is None else (target,)
     return [
-        CompileNote(
-            kind=kind, message_ids=(*message_ids[start : start + IDS_PER_NOTE], *tail), reason=_REASONS[kind]
-        )
+        Note(kind, (*message_ids[start : start + IDS_PER_NOTE], *tail))
         for start in range(0, len(message_ids), IDS_PER_NOTE)
     ]

@@ -39,8 +39,7 @@ class CompilerServicer(CompilerServiceServicer):
     # The edge takes a reply that is encoded already; the generated signature knows only messages.
     async def Compile(self, request: CompileRequest, context: Any) -> bytes:  # type: ignore[override]
         """Compile and return the encoded CompileResponse."""
-        weight, compilation = await self._compile(request, "")
-        return await _run(weight, encode_response, compilation, self._limits)
+        return await self._compile(request, "", encode_response)
 
     async def StreamCompile(
         self, request: StreamCompileRequest, context: Any
@@ -48,19 +47,24 @@ class CompilerServicer(CompilerServiceServicer):
         """Compile and yield the outcome in frames."""
         if not request.HasField("request"):
             raise FieldInvalidError.of("request", "is required")
-        _, compilation = await self._compile(request.request, "request.")
-        for frame in stream_frames(compilation, self._limits):
+        for frame in await self._compile(request.request, "request.", stream_frames):
             yield frame
 
-    async def _compile(self, request: CompileRequest, field_prefix: str) -> tuple[int, Compilation]:
-        """Compile; also return the input's weight in bytes."""
+    async def _compile(
+        self, request: CompileRequest, field_prefix: str, encode: Callable[[Compilation, Limits], T]
+    ) -> T:
+        """Compile and encode what comes out."""
         weight = request.ByteSize()
         await _run(weight, check_request, request, field_prefix, self._limits)
         pulled: AssembledSnapshot | None = None
         if request.HasField("branch"):
             pulled = await pull_snapshot(self._history, request, current_call())
             weight += sum(map(len, pulled.messages))
-        return weight, await _run(weight, _compile_from, request, pulled, field_prefix, self._limits)
+
+        def compile_and_encode() -> T:
+            return encode(_compile_from(request, pulled, field_prefix, self._limits), self._limits)
+
+        return await _run(weight, compile_and_encode)
 
 
 def _compile_from(

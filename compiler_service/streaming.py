@@ -84,7 +84,7 @@ def _results(compilation: Compilation, budget: int) -> Iterator[StreamCompileRes
         message_count=len(compilation.turns),
         last=True,
     )
-    groups = list(_note_groups(compilation.report, budget))
+    groups = list(_note_groups([note.to_proto() for note in compilation.report], budget))
     if groups and last.ByteSize() + sum(map(_encoded_bytes, groups[-1])) <= budget:
         last.report.extend(groups.pop())
     for group in groups:

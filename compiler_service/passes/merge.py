@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
-from antiphon.compiler.v1.compiled_message_pb2 import CompileNote
 from antiphon_client.errors import ConsecutiveInstructionsError, FirstMessageNotInstructionError
-from compiler_service.report import notes_about
+from compiler_service.report import Note, notes_about
 from compiler_service.state import AssistantTurn, CompileState, InstructionTurn
 
 _CONSECUTIVE = "Consecutive instructions require an intervening assistant response"
@@ -24,7 +23,7 @@ def merge(state: CompileState) -> CompileState:
             turn is an assistant's.
     """
     turns: list[InstructionTurn | AssistantTurn] = []
-    notes: list[CompileNote] = []
+    notes: list[Note] = []
     run: list[AssistantTurn] = []
     for turn in state.turns:
         if isinstance(turn, AssistantTurn):
@@ -43,7 +42,7 @@ def merge(state: CompileState) -> CompileState:
     return state.having(turns=tuple(turns), notes=notes)
 
 
-def _merged(run: Sequence[AssistantTurn], notes: list[CompileNote]) -> AssistantTurn:
+def _merged(run: Sequence[AssistantTurn], notes: list[Note]) -> AssistantTurn:
     if len(run) == 1:
         return run[0]
     ids = tuple([message_id for turn in run for message_id in turn.message_ids])

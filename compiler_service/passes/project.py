@@ -7,18 +7,23 @@ record but its durable content gets here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
-from antiphon.compiler.v1.compiled_message_pb2 import CompileNote
 from antiphon.message.v1 import message_pb2
-from antiphon.message.v1.message_pb2 import AssistantResponseContent, Message
+from antiphon.message.v1.message_pb2 import (
+    ActionResponseContent,
+    AssistantResponseContent,
+    InstructionContent,
+    Message,
+)
 from antiphon_client.errors import UnsupportedContentError, id_list
 from antiphon_client.messages.rendering import response_projection
-from compiler_service.instruction_view import InstructionView, view_instruction
+from compiler_service.instruction_view import BlockUse, prompt_context, view_instruction
 from compiler_service.json_values import ProjectionSet, parse_checked
-from compiler_service.report import note, notes_about
+from compiler_service.report import Note, note, notes_about
 from compiler_service.state import AssistantTurn, CompileState, InstructionTurn, Record
 
 _INTERRUPTED = message_pb2.MESSAGE_STATUS_INTERRUPTED
@@ -30,7 +35,7 @@ class _Walk:
 
     turns: list[InstructionTurn | AssistantTurn] = field(default_factory=list)
     pending: list[Message] = field(default_factory=list)
-    notes: list[CompileNote] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     with_blocks: list[str] = field(default_factory=list)
     unknown_blocks: list[str] = field(default_factory=list)
     generic: list[str] = field(default_factory=list)
@@ -44,8 +49,8 @@ def project(state: CompileState) -> CompileState:
             of a kind that this compiler does not know.
     """
     walk = _Walk()
-    for record in state.records:
-        _project_record(record, walk)
+    for kind, message in state.records:
+        _project_record(kind, message, walk)
     current = _project_current(state, walk)
     if walk.unknown_blocks:
         raise UnsupportedContentError(
@@ -61,64 +66,72 @@ def project(state: CompileState) -> CompileState:
     return state.having(turns=tuple(walk.turns), current=current, notes=notes)
 
 
-def _project_record(record: Record, walk: _Walk) -> None:
-    kind, message = record
+def _project_record(kind: str, message: Message, walk: _Walk) -> None:
     if kind == "assistant_response":
-        content = message.assistant_response
-        if content.blocks and _leaves_blocks_out(content):
-            walk.with_blocks.append(message.id)
-        walk.turns.append(AssistantTurn((message.id,), content.assistant_response, _is_calling(content)))
+        walk.turns.append(_project_assistant(message.assistant_response, message.id, walk))
     elif kind == "action_response":
         if message.action_response.blocks:
             walk.with_blocks.append(message.id)
         walk.pending.append(message)
     elif kind == "instruction":
-        view = view_instruction(message.instruction, message.id)
-        if view.leaves_blocks_out:
-            walk.with_blocks.append(message.id)
-        if view.has_unknown_block:
-            walk.unknown_blocks.append(message.id)
-        walk.turns.append(_with_results(view, walk))
+        content, message_id = message.instruction, message.id
+        turn, use = view_instruction(content, message_id, _context_of(content, message_id, walk))
+        if use is not BlockUse.RENDERED:
+            walk.with_blocks.append(message_id)
+            if use is BlockUse.UNKNOWN:
+                walk.unknown_blocks.append(message_id)
+        walk.turns.append(turn)
     elif kind == "generic":
         walk.generic.append(message.id)
     # A system record in the selection is the branch's own, which the fold
     # uses; an action request stands in the response that answers it.
 
 
+def _project_assistant(content: AssistantResponseContent, message_id: str, walk: _Walk) -> AssistantTurn:
+    text = content.assistant_response
+    is_calling = False
+    if content.blocks:
+        is_calling = not text and _is_calling(content)
+        if _leaves_blocks_out(content):
+            walk.with_blocks.append(message_id)
+    return AssistantTurn((message_id,), text, is_calling)
+
+
 def _project_current(state: CompileState, walk: _Walk) -> InstructionTurn:
     instruction = state.request.instruction
-    view = view_instruction(instruction.instruction, None)
-    if view.leaves_blocks_out:
+    content = instruction.instruction
+    turn, use = view_instruction(content, None, ())
+    if use is not BlockUse.RENDERED:
         walk.notes.append(note(notes_pb.COMPILE_NOTE_KIND_BLOCKS_NOT_RENDERED))
     if instruction.status == _INTERRUPTED:
         walk.notes.append(note(notes_pb.COMPILE_NOTE_KIND_INTERRUPTED_KEPT))
-    return _with_results(view, walk)
+    return turn._replace(context=tuple(_context_of(content, None, walk)))
 
 
-def _with_results(view: InstructionView, walk: _Walk) -> InstructionTurn:
-    """Append the waiting results to the instruction's context, each value once."""
-    turn = view.turn
-    if not walk.pending:
-        return turn
-    present = ProjectionSet(turn.context)
-    context = list(turn.context)
+def _context_of(content: InstructionContent, message_id: str | None, walk: _Walk) -> list[Any]:
+    """Return the instruction's own context items and then the waiting results, each value once."""
+    context = prompt_context(content)
+    pending = walk.pending
+    if not pending:
+        return context
+    # One result beside nothing has nothing to be compared with.
+    present = ProjectionSet(context) if context or len(pending) > 1 else None
     moved: list[str] = []
     repeated: list[str] = []
-    for message in walk.pending:
-        projection = _projection_of(message)
-        if present.add(projection):
+    for message in pending:
+        projection = _projection_of(message.action_response)
+        if present is None or present.add(projection):
             context.append(projection)
             moved.append(message.id)
         else:
             repeated.append(message.id)
     walk.pending = []
-    walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULTS_MOVED, moved, target=turn.message_id)
+    walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULTS_MOVED, moved, target=message_id)
     walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULT_DEDUPLICATED, repeated)
-    return turn._replace(context=tuple(context))
+    return context
 
 
-def _projection_of(message: Message) -> dict[str, Any]:
-    response = message.action_response
+def _projection_of(response: ActionResponseContent) -> dict[str, Any]:
     arguments = response.arguments_json
     return response_projection(
         response.function,
@@ -129,9 +142,7 @@ def _projection_of(message: Message) -> dict[str, Any]:
 
 
 def _is_calling(content: AssistantResponseContent) -> bool:
-    """Tell whether the response only calls actions: no text, and at least one call's marker."""
-    if content.assistant_response or not content.blocks:
-        return False
+    """Tell whether the blocks of a response without text only call actions, at least one."""
     calls = False
     for block in content.blocks:
         kind = block.WhichOneof("block")
@@ -153,13 +164,11 @@ def _leaves_blocks_out(content: AssistantResponseContent) -> bool:
     return False
 
 
-def _unanswered_calls(records: tuple[Record, ...]) -> list[str]:
-    requests = [record.message.id for record in records if record.kind == "action_request"]
+def _unanswered_calls(records: Sequence[Record]) -> list[str]:
+    requests = [message.id for kind, message in records if kind == "action_request"]
     if not requests:
         return []
     answered = {
-        record.message.action_response.action_request_id
-        for record in records
-        if record.kind == "action_response"
+        message.action_response.action_request_id for kind, message in records if kind == "action_response"
     }
     return [message_id for message_id in requests if message_id not in answered]

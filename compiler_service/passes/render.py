@@ -10,13 +10,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
-from antiphon.compiler.v1.compiled_message_pb2 import CompileNote
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.message.v1 import message_pb2
 from antiphon_client.errors import FieldInvalidError
 from antiphon_client.messages.rendering import render_instruction_text
 from compiler_service.json_values import parse_checked
-from compiler_service.report import note, notes_about
+from compiler_service.report import Note, note, notes_about
 from compiler_service.state import CompiledTurn, CompileState, InstructionTurn
 
 _USER = message_pb2.ROLE_USER
@@ -42,7 +41,7 @@ def render(state: CompileState) -> CompileState:
             to nothing.
     """
     compiled: list[CompiledTurn] = []
-    notes: list[CompileNote] = []
+    notes: list[Note] = []
     for turn in state.turns:
         if isinstance(turn, InstructionTurn):
             _append_user(_render_user(turn, _NONE, notes), turn, compiled, notes)
@@ -57,7 +56,7 @@ def render(state: CompileState) -> CompileState:
 
 
 def _append_user(
-    user: CompiledTurn, turn: InstructionTurn, compiled: list[CompiledTurn], notes: list[CompileNote]
+    user: CompiledTurn, turn: InstructionTurn, compiled: list[CompiledTurn], notes: list[Note]
 ) -> None:
     if user.text or user.images:
         compiled.append(user)
@@ -65,7 +64,7 @@ def _append_user(
         notes.append(note(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_id))
 
 
-def _render_user(turn: InstructionTurn, sections: _CallSections, notes: list[CompileNote]) -> CompiledTurn:
+def _render_user(turn: InstructionTurn, sections: _CallSections, notes: list[Note]) -> CompiledTurn:
     if turn.plain_content:
         notes += _replaced_notes(turn, sections)
         return CompiledTurn(_USER, turn.plain_content, turn.images)
@@ -80,9 +79,9 @@ def _render_user(turn: InstructionTurn, sections: _CallSections, notes: list[Com
     return CompiledTurn(_USER, text, turn.images)
 
 
-def _replaced_notes(turn: InstructionTurn, sections: _CallSections) -> list[CompileNote]:
+def _replaced_notes(turn: InstructionTurn, sections: _CallSections) -> list[Note]:
     """Make the notes about all that the turn's plain content replaces."""
-    notes: list[CompileNote] = []
+    notes: list[Note] = []
     folded = turn.folded
     if folded is not None and folded.system_id is not None:
         notes.append(note(notes_pb.COMPILE_NOTE_KIND_SYSTEM_NOT_RENDERED, folded.system_id))

@@ -30,7 +30,7 @@ def screen(state: CompileState) -> CompileState:
     """
     excluded: list[str] = []
     unknown: list[str] = []
-    interrupted: list[Record] = []
+    interrupted: list[Message] = []
     records: list[Record] = []
     for message in state.messages:
         status = message.status
@@ -41,10 +41,9 @@ def screen(state: CompileState) -> CompileState:
         if kind is None or status not in _KNOWN_STATUSES:
             unknown.append(message.id)
             continue
-        record = Record(kind, message)
-        records.append(record)
+        records.append((kind, message))
         if status == _INTERRUPTED and kind in _COMPILED_KINDS:
-            interrupted.append(record)
+            interrupted.append(message)
     if unknown:
         raise UnsupportedContentError(
             f"{len(unknown)} selected message(s) of a kind this compiler does not know, first {unknown[0]}",
@@ -70,7 +69,7 @@ def screen(state: CompileState) -> CompileState:
 
 def _without_answered_interims(records: list[Record]) -> tuple[list[Record], list[str]]:
     """Split off the interim responses whose final response is among the records."""
-    responses = [record.message for record in records if record.kind == "action_response"]
+    responses = [message for kind, message in records if kind == "action_response"]
     if not any(response.action_response.state == _INTERIM for response in responses):
         return records, []
     answered = {
@@ -82,8 +81,9 @@ def _without_answered_interims(records: list[Record]) -> tuple[list[Record], lis
     kept: list[Record] = []
     dropped: list[str] = []
     for record in records:
-        if record.kind == "action_response" and _is_answered_interim(record.message, answered):
-            dropped.append(record.message.id)
+        kind, message = record
+        if kind == "action_response" and _is_answered_interim(message, answered):
+            dropped.append(message.id)
         else:
             kept.append(record)
     return kept, dropped
@@ -94,10 +94,10 @@ def _is_answered_interim(message: Message, answered: set[str]) -> bool:
     return response.state == _INTERIM and response.action_request_id in answered
 
 
-def _interrupted(system: Message | None, interrupted: list[Record], dropped: list[str]) -> list[str]:
+def _interrupted(system: Message | None, interrupted: list[Message], dropped: list[str]) -> list[str]:
     """List the interrupted records that are compiled; the system record first."""
     gone = set(dropped)
-    ids = [record.message.id for record in interrupted if record.message.id not in gone]
+    ids = [message.id for message in interrupted if message.id not in gone]
     if system is not None and system.status == _INTERRUPTED and system.id not in ids:
         ids.insert(0, system.id)
     return ids

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon_client.errors import StoreCorruptError
+from antiphon_client.ids import is_canonical_uuid
 from antiphon_client.messages.validation import canonicalize_message, kind_of
 
 SYSTEM = int(history_pb.MESSAGE_KIND_SYSTEM)
@@ -111,5 +112,12 @@ def decode(body: bytes) -> message_pb.Message:
 
 
 def id_of(body: bytes) -> str:
-    """Return the id of an encoded message without decoding it."""
-    return body[_ID_FIELD].decode("ascii")
+    """Return the id of an encoded message without decoding it.
+
+    Raises:
+        StoreCorruptError: The bytes hold no id there.
+    """
+    message_id = body[_ID_FIELD].decode("ascii", "replace")
+    if not is_canonical_uuid(message_id):
+        raise StoreCorruptError("a stored message has no id")
+    return message_id

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from antiphon.history.v1 import branch_pb2 as branch_pb
-from antiphon_client.errors import MessageNotFoundError, SizeLimitExceededError
+from antiphon_client.errors import MessageNotFoundError, SizeLimitExceededError, StoreCorruptError
 from history_service.domain.branches import describe, open_branch, revision_to_read, system_at
 from history_service.domain.views import check_selection
-from history_service.storage.port import BranchKey, ReadTransaction
+from history_service.storage.port import AnchorNotFoundError, BranchKey, ReadTransaction
 
 
 class MessagesRead(NamedTuple):
@@ -137,10 +137,14 @@ def snapshot_batch(
 
     Raises:
         BranchDeletedError: The branch was deleted since.
+        StoreCorruptError: The last message's bytes hold another id than its own.
     """
     open_branch(tx, snapshot.key.tenant_id, snapshot.key.branch_id)
     key, at = snapshot.key, snapshot.at
     if snapshot.chosen is not None:
         return tx.read_selected(key, at, snapshot.chosen[sent : sent + limit], max_bytes)
-    page = tx.read_messages(key, at, view=snapshot.view, after=after, limit=limit, max_bytes=max_bytes)
+    try:
+        page = tx.read_messages(key, at, view=snapshot.view, after=after, limit=limit, max_bytes=max_bytes)
+    except AnchorNotFoundError:
+        raise StoreCorruptError("a stored message is not the one it should be") from None
     return page.bodies

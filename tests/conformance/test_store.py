@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.errors import ShuttingDownError, StoreCorruptError
+from antiphon_client.limits import Limits
 from history_service.domain.changes import ChangeKind
 from history_service.storage.port import (
     AnchorNotFoundError,
@@ -15,7 +18,7 @@ from history_service.storage.port import (
     RecordedResponse,
     WriteTransaction,
 )
-from tests.support.history import History, action_result, call_action, instruction, uuid_of
+from tests.support.history import History, action_result, call_action, instruction, running, uuid_of
 
 pytestmark = pytest.mark.anyio
 
@@ -171,6 +174,23 @@ async def test_a_body_that_is_not_there_is_corruption(history: History) -> None:
     await history.create(1)
     with pytest.raises(StoreCorruptError):
         await history.store.read(lambda tx: tx.body(KEY, 12345))
+
+
+@pytest.mark.parametrize(
+    "id_bytes", [b"\xff" * 36, b"z" * 36, uuid_of(9).encode()], ids=["bytes", "text", "other"]
+)
+async def test_a_body_with_another_id_is_corruption(
+    anyio_backend: str, store_kind: str, tmp_path: Path, id_bytes: bytes
+) -> None:
+    damaged = NewMember(uuid_of(3), 1, pb.MESSAGE_KIND_INSTRUCTION, None, False, b"\n$" + id_bytes)
+    # A batch a message: the second starts after the id of the first.
+    async with running(store_kind, tmp_path, Limits(snapshot_batch_messages=1)) as history:
+        branch = await history.create(1)
+        await history.add(branch, instruction(1), instruction(2))
+        await history.store.write(lambda tx: tx.remove_members(KEY, 2, [uuid_of(1)]))
+        await history.store.write(lambda tx: tx.insert_members(KEY, 2, [damaged]))
+        with pytest.raises(StoreCorruptError):
+            await history.snapshot(branch)
 
 
 async def test_a_closed_store_refuses_work(history: History) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client import errors
 from antiphon_client.status import error_from_rpc
-from tests.support.edge import SECRET, SERVICE, bytes_method, happened, reasoned, serving
+from tests.support.edge import SECRET, SERVICE, Edge, bytes_method, happened, reasoned, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -144,6 +146,54 @@ async def test_stream_that_breaks_ends_in_a_reasoned_error(tmp_path: Path) -> No
             with pytest.raises(grpc.RpcError) as caught:
                 await stream.read()
             assert reasoned(caught.value).reason == reason
+
+
+def last_wins(branch_id: str) -> bytes:
+    """A large request for a branch: the field comes twice."""
+    padding = pb.GetBranchRequest(branch_id="x" * MIB).SerializeToString()
+    return padding + pb.GetBranchRequest(branch_id=branch_id).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("method", "body"),
+    [
+        ("GetBranch", b"\xff" * MIB),
+        ("GetBranch", b"\xa2\x06\x80\x80\x40" + bytes(MIB)),
+        ("GetBranch", bytes(4 * MIB)),
+        ("GetBranch", last_wins("missing")),
+        ("GetBranch", last_wins("defect")),
+        ("ReadSnapshot", last_wins("missing")),
+    ],
+    ids=["malformed", "unknown field", "too large", "refused", "defect", "stream"],
+)
+async def test_a_failed_call_leaves_nothing_of_its_request(tmp_path: Path, method: str, body: bytes) -> None:
+    async def answer(edge: Edge) -> None:
+        if method == "ReadSnapshot":
+            channel: Any = edge.channel  # gRPC's types do not foresee bytes.
+            async for _ in channel.unary_stream(f"/{SERVICE.full_name}/{method}")(body):
+                pass
+        else:
+            await edge.raw(method, body)
+
+    async def fail(edge: Edge) -> None:
+        with pytest.raises(grpc.RpcError) as caught:
+            await answer(edge)
+        assert error_from_rpc(caught.value) is not None
+
+    async with serving(tmp_path) as edge:
+        await fail(edge)
+        gc.collect()
+        gc.disable()
+        tracemalloc.start()
+        try:
+            for _ in range(10):
+                await fail(edge)
+                edge.servicer.calls.clear()
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+            gc.enable()
+    assert kept < 3 * len(body)
 
 
 async def test_unknown_method_is_unimplemented(tmp_path: Path) -> None:

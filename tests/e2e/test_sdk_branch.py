@@ -143,7 +143,7 @@ def test_the_factory_makes_each_kind(branch: Branch) -> None:
 @pytest.mark.parametrize("output", [0, "", [], {}, False])
 def test_falsy_outputs_are_outputs(branch: Branch, output: object) -> None:
     request = branch.add_message(action_function="f", action_arguments={})
-    response = branch.add_message(action_request=request, action_output=output)
+    response = branch.add_message(action_request=request, action_output=output, instruction=None)
     assert isinstance(response, ActionResponse)
     assert response.output == output
     assert type(response.output) is type(output)
@@ -164,6 +164,9 @@ def test_the_factory_refuses_several_kinds(branch: Branch) -> None:
         branch.add_message(action_output=1)
     with pytest.raises(TypeError, match="no field of an action's output"):
         branch.add_message(action_request=request, action_output=1, channel="c")
+    for no_message in ("text", {"role": "user"}, None):
+        with pytest.raises(TypeError, match="expected a Message, not"):
+            branch.add(no_message)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="no message has a field"):
         branch.add_message(instructoin="a")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="no field of"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -228,3 +229,16 @@ def test_a_result_too_large_for_one_reply_is_streamed(branch: Branch, compiler: 
     contents = [str(message.content) for message in compiled.request.messages]
     assert contents == [f"Instruction: {text}", text, "Instruction: now"]
     assert compiled.history_revision == 3
+
+
+@pytest.mark.parametrize("folder", ["a b", "p%41q", "q?x=1", "h#frag", "ünï"])
+def test_socket_paths_are_taken_as_they_stand(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir()
+    with (
+        served_pair(tmp_path / folder) as pair,
+        HistoryClient(pair.history) as history,
+        CompilerClient(pair.compiler) as compiler,
+    ):
+        assert pair.history == f"unix:{tmp_path}/{folder}/h.sock"
+        compiled = compiler.compile(Branch.create(history), TurnRequest(Instruction.create("x")))
+        assert len(compiled.request.messages) == 1

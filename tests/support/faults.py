@@ -13,12 +13,14 @@ class FaultyVfs(apsw.VFS):
 
     Attributes:
         name: What a connection asks for.
+        on_read: Raised by every read while set.
         on_write: Raised by every write while set.
         on_sync: Raised by every sync while set.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.on_read: apsw.Error | None = None
         self.on_write: apsw.Error | None = None
         self.on_sync: apsw.Error | None = None
         super().__init__(name, "")
@@ -31,6 +33,11 @@ class FaultyVfs(apsw.VFS):
 
 class _FaultyFile(apsw.VFSFile):
     vfs: FaultyVfs
+
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
+        if self.vfs.on_read is not None:
+            raise self.vfs.on_read
+        return super().xRead(amount, offset)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         if self.vfs.on_write is not None:

@@ -54,8 +54,8 @@ def test_mutable_defaults_are_per_instance(cls: type[MessageContent]) -> None:
 
 @pytest.mark.parametrize("cls", CONTENTS)
 def test_one_call_data_is_accepted_and_ignored(cls: type[MessageContent]) -> None:
-    legacy = {"tool_schemas": [{"name": "f"}], "response_format": {"a": 1}, "structure": "json"}
-    legacy |= {"_structure_instance": None}
+    legacy: dict[str, Any] = {"tool_schemas": [{"name": "f"}], "response_format": {"a": 1}}
+    legacy |= {"structure": "json", "_structure_instance": None}
     content = cls.from_dict(legacy)
     assert content == cls()
     assert not legacy.keys() & content.to_dict().keys()

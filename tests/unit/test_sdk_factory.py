@@ -19,9 +19,18 @@ def test_kinds_are_chosen_by_truthy_fields() -> None:
         Instruction: {"instruction": "i", "assistant_response": ""},
     }
     for kind, fields in chosen.items():
-        given = {name: value for name, value in fields.items() if value}
-        assert type(build_message(given)) is kind
+        assert type(build_message(fields)) is kind
     assert type(build_message({})) is Instruction
+
+
+def test_a_field_that_is_none_is_not_given() -> None:
+    nothing = dict.fromkeys(("system", "assistant_response", "action_request", "channel", "metadata"))
+    for given in ("q", Instruction.create("q")):
+        message = build_message({**nothing, "instruction": given, "action_output": None})
+        assert isinstance(message, Instruction)
+        assert (message.content.instruction, message.metadata) == ("q", {})
+    with pytest.raises(TypeError, match="'assistant_response' is no field of Instruction"):
+        build_message({"assistant_response": ""})
 
 
 def test_the_envelope_is_kept() -> None:

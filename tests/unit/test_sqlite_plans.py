@@ -9,9 +9,13 @@ from pathlib import Path
 import apsw
 import pytest
 
+from history_service.storage.port import BranchAnchor, BranchKey, BranchRow
 from history_service.storage.sqlite import reading, writing_sql
 from history_service.storage.sqlite.migrations import known_migrations, migrate
+from history_service.storage.sqlite.reading import SqliteReadTransaction
 from history_service.storage.sqlite.scans import Scan, scan_sql
+from history_service.storage.sqlite.writing import SqliteWriteTransaction
+from tests.support.history import uuid_of
 
 FRAGMENTS = {"KEYS_BETWEEN"}
 
@@ -69,3 +73,63 @@ def test_scans_walk_indexes_in_order(connection: apsw.Connection, scan: Scan) ->
     assert not [step for step in steps if step.startswith("SCAN") or "TEMP B-TREE" in step]
     if scan.what == "bodies" and not scan.of_view:
         assert all("COVERING" in step for step in steps if step.startswith("SEARCH v"))
+
+
+BRANCHES = 1000
+PARENT, PARENT_OF_FEW = uuid_of(1), uuid_of(2)
+
+
+def list_of_branches(
+    connection: apsw.Connection, prefix: str | None, parent: str | None, after: BranchAnchor | None = None
+) -> tuple[int, int]:
+    """Read a page of ten branches: how many came, and the steps of SQLite's machine that took."""
+    taken = 0
+
+    def count() -> bool:
+        nonlocal taken
+        taken += 1
+        return False
+
+    reader = SqliteReadTransaction(connection)
+    connection.set_progress_handler(count, 1)
+    page = reader.list_branches(
+        "", external_key_prefix=prefix, parent_branch_id=parent, after=after, limit=10
+    )
+    connection.set_progress_handler(None)
+    return len(page), taken
+
+
+@pytest.fixture
+def many_branches(connection: apsw.Connection) -> apsw.Connection:
+    """The database with many branches, the last ten under a parent of their own."""
+    writer = SqliteWriteTransaction(connection)
+    with connection:
+        for number in range(BRANCHES):
+            key = BranchKey("", uuid_of(number), uuid_of(number))
+            parent = PARENT if number < BRANCHES - 10 else PARENT_OF_FEW
+            writer.insert_branch(BranchRow(key, uuid_of(number), number, f"key/{number:06}", parent), "")
+    return connection
+
+
+@pytest.mark.parametrize("prefix", [None, "", "key/"])
+@pytest.mark.parametrize("parent", [None, PARENT])
+def test_a_late_page_of_branches_costs_what_the_first_does(
+    many_branches: apsw.Connection, prefix: str | None, parent: str | None
+) -> None:
+    late = BRANCHES - 50
+    first = list_of_branches(many_branches, prefix, parent)
+    last = list_of_branches(
+        many_branches, prefix, parent, BranchAnchor(f"key/{late:06}", late, uuid_of(late))
+    )
+    assert first[0] == last[0] == 10
+    assert last[1] < 2 * first[1]
+
+
+@pytest.mark.parametrize("prefix", [None, "", "key/"])
+def test_few_branches_of_a_parent_are_found_among_many(
+    many_branches: apsw.Connection, prefix: str | None
+) -> None:
+    few = list_of_branches(many_branches, prefix, PARENT_OF_FEW)
+    many = list_of_branches(many_branches, prefix, PARENT)
+    assert few[0] == many[0] == 10
+    assert few[1] < 2 * many[1]

@@ -186,6 +186,16 @@ def _mend(disk: FaultyVfs) -> None:
     disk.on_write = disk.on_sync = None
 
 
+async def test_a_read_that_fails_is_told_and_the_next_one_works(tmp_path: Path) -> None:
+    with faulty_disk("faulty-read") as disk:
+        async with opened(tmp_path, vfs=disk.name) as store:
+            disk.on_read = apsw.IOError("broken")
+            with pytest.raises(StoreBusyError, match="the disk reports an input/output error"):
+                await store.read(revision_of)
+            disk.on_read = None
+            assert await store.read(revision_of) == 1
+
+
 async def test_a_full_queue_refuses(tmp_path: Path) -> None:
     async with opened(tmp_path, limits=WriterLimits(queued_works=3)) as store:
         results = await in_one_commit(store, [append(number) for number in range(10, 14)])

@@ -255,7 +255,8 @@ class BranchOperations:
         request = fields.get("action_request")
         if not isinstance(request, (ActionRequest, UUID, str)):
             raise ValueError("action_output needs the action_request that it answers")
-        foreign = sorted(fields.keys() - {"action_request", "action_output", "metadata"})
+        own = ("action_request", "action_output", "metadata")
+        foreign = sorted(name for name, value in fields.items() if value and name not in own)
         if foreign:
             raise TypeError(f"{foreign[0]!r} is no field of an action's output")
         return self.respond(

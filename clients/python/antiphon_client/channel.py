@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from antiphon_client.edge.addresses import AddressError, TcpAddress, parse_address
+from antiphon_client.edge.addresses import Address, AddressError, TcpAddress, parse_address
 from antiphon_client.limits import DEFAULT_LIMITS
 
 MAX_ATTEMPTS = 4
@@ -72,21 +72,25 @@ def channel_options(extra: Mapping[str, Any] | None = None) -> list[tuple[str, A
 
 def open_channel(address: str, options: Mapping[str, Any] | None = None) -> grpc.Channel:
     """Open a blocking channel to ``address``. The connection is made at the first call."""
-    return grpc.insecure_channel(check_address(address), options=channel_options(options))
+    return grpc.insecure_channel(_connectable(address).target, options=channel_options(options))
 
 
 def open_aio_channel(address: str, options: Mapping[str, Any] | None = None) -> grpc.aio.Channel:
     """Open an asyncio channel to ``address``; call it inside the event loop that will use it."""
-    return grpc.aio.insecure_channel(check_address(address), options=channel_options(options))
+    return grpc.aio.insecure_channel(_connectable(address).target, options=channel_options(options))
 
 
 def check_address(address: str) -> str:
-    """Return ``address`` as gRPC takes it.
+    """Return an address to connect to in its usual form.
 
     Raises:
         AddressError: It is neither ``unix:PATH`` nor ``HOST:PORT``, or has port 0.
     """
+    return str(_connectable(address))
+
+
+def _connectable(address: str) -> Address:
     parsed = parse_address(address)
     if isinstance(parsed, TcpAddress) and parsed.port == 0:
         raise AddressError(f"{address!r}: port 0 is no port to connect to")
-    return str(parsed)
+    return parsed

@@ -24,6 +24,8 @@ class MessageFields(TypedDict, total=False):
     ``action_function``) and ``instruction`` each take a value or a message of
     that kind, which is then updated with the other fields. With none of them it
     is an instruction. ``action_output``, unless None, answers ``action_request``.
+    Fields of other kinds may be there as long as they hold nothing: None, or
+    anything falsy in those that choose a kind.
     """
 
     instruction: Any
@@ -72,10 +74,15 @@ class _Kind:
     def build(self, fields: Mapping[str, Any]) -> Message:
         given = next((fields[name] for name in self.selectors if isinstance(fields.get(name), Message)), None)
         own = {name: value for name, value in fields.items() if value is not given and name not in _ENVELOPE}
-        foreign = sorted(own.keys() - self.content.keys())
+        ignored: frozenset[str] = _SELECTORS if self.chosen(fields) else frozenset()
+        foreign = sorted(
+            name
+            for name, value in own.items()
+            if name not in self.content and value is not None and (value or name not in ignored)
+        )
         if foreign:
             raise TypeError(f"{foreign[0]!r} is no field of {self.message_class.__name__}")
-        content = {self.content[name]: value for name, value in own.items()}
+        content = {self.content[name]: value for name, value in own.items() if name in self.content}
         envelope = {name: fields[name] for name in _ENVELOPE if name in fields}
         if given is None:
             return self.create(**content, **envelope)
@@ -87,7 +94,7 @@ class _Kind:
 def _updated(message: Message, content: Mapping[str, Any], envelope: Mapping[str, Any]) -> Message:
     message.update(sender=envelope.get("sender"), recipient=envelope.get("recipient"), **content)
     message.channel = envelope.get("channel", message.channel)
-    message.metadata.update(envelope.get("metadata", {}))
+    message.metadata.update(envelope.get("metadata") or {})
     return message
 
 
@@ -138,6 +145,7 @@ _INSTRUCTION = _Kind(
     },
 )
 _KINDS = (_SYSTEM, _ASSISTANT, _ACTION, _INSTRUCTION)
+_SELECTORS = frozenset(name for kind in _KINDS for name in kind.selectors)
 
 
 def check_one_kind(fields: Mapping[str, Any]) -> None:

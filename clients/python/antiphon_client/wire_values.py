@@ -38,5 +38,13 @@ def object_text(value: Mapping[str, Any] | None) -> str:
 
 
 def wire_message(message: AnyMessage) -> message_pb2.Message:
-    """Return a message in its wire form."""
-    return message if isinstance(message, message_pb2.Message) else to_proto(message)
+    """Return a message in its wire form.
+
+    Raises:
+        TypeError: It is no message, typed or wire.
+    """
+    if isinstance(message, message_pb2.Message):
+        return message
+    if not isinstance(message, Message):
+        raise TypeError(f"expected a Message, not {type(message).__name__}")
+    return to_proto(message)

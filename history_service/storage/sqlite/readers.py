@@ -97,7 +97,9 @@ class ReaderPool:
                 try:
                     result = work(transaction)
                 finally:
-                    connection.execute("ROLLBACK")
+                    # SQLite ends the transaction itself over an input/output error.
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
             except BaseException as error:
                 failure = translate(error)
             # The loop may be closed by now: then nobody is left to be told.

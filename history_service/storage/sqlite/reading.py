@@ -29,6 +29,13 @@ _HEAD_REVISION = "SELECT revision FROM branch WHERE tenant_id = ? AND branch_id 
 _BRANCH_OF_EXTERNAL_KEY = (
     "SELECT branch_id FROM branch WHERE tenant_id = ? AND external_key = ? AND deleted = 0"
 )
+_BRANCH_LIST_INDEXES = {
+    (False, False): "branch_by_age",
+    (False, True): "branch_by_external_key",
+    (True, False): "branch_by_parent",
+    (True, True): "branch_by_parent_and_key",
+}
+"""By whether the list is of a parent's branches, and whether it is by external key."""
 _METADATA = (
     f"SELECT metadata_json FROM branch_metadata WHERE {_OF_BRANCH} AND revision <= ?"
     " ORDER BY revision DESC LIMIT 1"
@@ -125,13 +132,22 @@ class SqliteReadTransaction:
         else:
             order = "external_key"
             prefix = external_key_prefix.encode()
-            conditions.append("external_key >= :low AND external_key < :high")
-            values |= {"low": prefix, "high": _end_of_prefix(prefix)}
-            if after is not None:
-                conditions.append("external_key > :after")
-                values["after"] = after.external_key.encode()
+            anchor = None if after is None else after.external_key.encode()
+            # One lower bound: of two, SQLite seeks by the first and walks up to the other.
+            if anchor is None or anchor < prefix:
+                conditions.append("external_key >= :low")
+                values["low"] = prefix
+            else:
+                conditions.append("external_key > :low")
+                values["low"] = anchor
+            conditions.append("external_key < :high")
+            values["high"] = _end_of_prefix(prefix)
         where = " AND ".join(conditions)
-        sql = f"SELECT {BRANCH_COLUMNS} FROM branch WHERE {where} ORDER BY {order} LIMIT :limit"
+        index = _BRANCH_LIST_INDEXES[parent_branch_id is not None, external_key_prefix is not None]
+        sql = (
+            f"SELECT {BRANCH_COLUMNS} FROM branch INDEXED BY {index}"
+            f" WHERE {where} ORDER BY {order} LIMIT :limit"
+        )
         rows: Any = self._connection.execute(sql, values)
         return [codec.branch_row(columns)[1] for columns in rows]
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 SOCKET_PATH_BYTES = 107
 """Longest socket path that every supported system takes (Linux: 108 with the final zero)."""
@@ -25,8 +26,13 @@ class UnixAddress:
     path: str
 
     def __str__(self) -> str:
-        """Return the address as gRPC clients take it."""
+        """Return the address as settings and people write it."""
         return f"unix:{self.path}"
+
+    @property
+    def target(self) -> str:
+        """The address as gRPC takes it: as a URI, where %, ? and # have meanings of their own."""
+        return f"unix:{quote(os.fsencode(self.path))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +43,13 @@ class TcpAddress:
     port: int
 
     def __str__(self) -> str:
-        """Return the address as gRPC clients take it."""
+        """Return the address as settings and people write it."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def target(self) -> str:
+        """The address as gRPC takes it."""
+        return str(self)
 
     @property
     def is_loopback(self) -> bool:

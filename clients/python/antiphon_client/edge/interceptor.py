@@ -92,11 +92,11 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
             try:
                 admission.enter(len(raw))
                 try:
-                    request = self._read(method, raw, context)
-                    payload = _encoded(await behavior(request, context))
+                    payload = _encoded(await behavior(self._read(method, raw, context), context))
                 finally:
                     admission.leave(len(raw))
             except (Exception, asyncio.CancelledError) as exc:
+                raw = b""  # As `_let_go` does: this frame, too, is kept with the abort.
                 await self._fail(path, started, context, exc)
             observer.succeeded(path, started)
             return payload
@@ -111,11 +111,11 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
             try:
                 admission.enter(len(raw))
                 try:
-                    request = self._read(method, raw, context)
-                    await _write_all(behavior(request, context), context)
+                    await _write_all(behavior(self._read(method, raw, context), context), context)
                 finally:
                     admission.leave(len(raw))
             except (Exception, asyncio.CancelledError) as exc:
+                raw = b""  # As `_let_go` does: this frame, too, is kept with the abort.
                 await self._fail(path, started, context, exc)
             observer.succeeded(path, started)
 
@@ -136,21 +136,36 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         if isinstance(cause, _PeerGoneError):
             self._observer.given_up(path, started, "CANCELLED")
             raise cause.failure
-        if isinstance(cause, asyncio.CancelledError) and self._admission.evicting:
-            cause = ShuttingDownError(SHUTTING_DOWN_MESSAGE)
-        code = given_up_code(cause)
+        evicted = isinstance(cause, asyncio.CancelledError) and self._admission.evicting
+        code = None if evicted else given_up_code(cause)
         if code is not None:
             self._observer.given_up(path, started, code)
             if isinstance(cause, asyncio.CancelledError):
                 raise cause
+            _let_go(cause)
             await context.abort(grpc.StatusCode[code], "the deadline passed")
         if context.done():
             # The servicer ended the call itself: nothing more can be sent.
             raise cause
-        error = cause if isinstance(cause, AntiphonError) else self._observer.defect(path, cause)
+        if evicted:
+            error: AntiphonError = ShuttingDownError(SHUTTING_DOWN_MESSAGE)
+        else:
+            error = cause if isinstance(cause, AntiphonError) else self._observer.defect(path, cause)
         self._observer.refused(path, started, error)
         status = to_status(error, self._domain)
+        _let_go(cause)
         await context.abort(status_code(error), status.message, trailers(status))
+
+
+def _let_go(cause: BaseException) -> None:
+    """Drop the frames that led to an error, and the request with them.
+
+    gRPC keeps an abort, with the error it came from, in a cycle that only the
+    garbage collector ends; by then the requests of many calls can have gathered.
+    """
+    cause.__traceback__ = None
+    cause.__cause__ = None
+    cause.__context__ = None
 
 
 class _PeerGoneError(Exception):

@@ -199,7 +199,7 @@ class ServiceServer:
 
 def _add_port(server: grpc.aio.Server, address: Address) -> int:
     try:
-        return server.add_insecure_port(str(address))
+        return server.add_insecure_port(address.target)
     except RuntimeError:
         raise AddressError(f"cannot listen on {address}: it is in use or cannot be bound") from None
 

@@ -13,6 +13,7 @@ from typing import Any
 from antiphon_client.minimal_yaml.scalars import (
     BREAKS,
     SIMPLE_KEY_LENGTH,
+    is_common_text,
     write_complex_key,
     write_float,
     write_simple_key,
@@ -59,46 +60,58 @@ def _write_mapping(value: Mapping[str, Any], lead: str, pad: str, out: list[str]
         pad: What comes before the others: the mapping's indent.
         out: Where the pieces go.
     """
-    inner = pad + _INDENT
     start = lead
     written = False
     for key, item in value.items():
         if type(key) is not str:
             raise NotCoveredError
+        simple = write_simple_key(key) if len(key) < SIMPLE_KEY_LENGTH else None
         kind = type(item)
         if kind is str:
+            if simple is not None and is_common_text(item):
+                out.append(f"{start}{simple}: {item}\n")
+                start, written = pad, True
+                continue
             if not item or item.isspace():
                 continue
-            text = write_text(item, inner)
+            text = write_text(item, pad + _INDENT)
         elif kind is dict or kind is list or kind is tuple:
-            if not _write_entry(key, item, start, pad, out):
-                continue
-            start, written = pad, True
+            if _write_entry(key, simple, item, start, pad, out):
+                start, written = pad, True
             continue
+        elif kind is int:
+            text = f"{item}\n"
         elif item is None:
             continue
         else:
             text = _write_number(item)
-        simple = write_simple_key(key) if len(key) < SIMPLE_KEY_LENGTH else None
         if simple is None:
-            out.append(f"{start}? {write_complex_key(key, inner)}{pad}: {text}")
+            out.append(f"{start}? {write_complex_key(key, pad + _INDENT)}{pad}: {text}")
         else:
             out.append(f"{start}{simple}: {text}")
         start, written = pad, True
     return written
 
 
-def _write_entry(key: str, item: Any, start: str, pad: str, out: list[str]) -> bool:
-    """Write a key and its collection, or nothing if the collection is empty."""
+def _write_entry(key: str, simple: str | None, item: Any, start: str, pad: str, out: list[str]) -> bool:
+    """Write a key and its collection, or nothing if the collection is empty.
+
+    Args:
+        key: The key.
+        simple: The key as `write_simple_key` writes it.
+        item: The collection.
+        start: What comes before the key.
+        pad: The mapping's indent.
+        out: Where the pieces go.
+    """
     mark = len(out)
-    inner = pad + _INDENT
-    simple = write_simple_key(key) if len(key) < SIMPLE_KEY_LENGTH else None
     if simple is None:
+        inner = pad + _INDENT
         out.append(f"{start}? {write_complex_key(key, inner)}{pad}: ")
         first, rest = "", inner
     else:
         out.append(f"{start}{simple}:\n")
-        first = rest = inner if type(item) is dict else pad
+        first = rest = pad + _INDENT if type(item) is dict else pad
     write = _write_mapping if type(item) is dict else _write_sequence
     written = write(item, first, rest, out)
     if not written:
@@ -116,9 +129,12 @@ def _write_sequence(value: Sequence[Any], lead: str, pad: str, out: list[str]) -
     for item in value:
         kind = type(item)
         if kind is str:
-            if not item or item.isspace():
+            if is_common_text(item):
+                out.append(f"{start}- {item}\n")
+            elif not item or item.isspace():
                 continue
-            out.append(f"{start}- {write_text(item, inner)}")
+            else:
+                out.append(f"{start}- {write_text(item, inner)}")
         elif kind is dict:
             if not _write_mapping(item, f"{start}- ", inner, out):
                 continue

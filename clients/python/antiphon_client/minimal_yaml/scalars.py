@@ -45,6 +45,18 @@ _FREE_FIRST = (
     frozenset(map(chr, range(0x21, 0x7F))) - _INDICATORS - _INDICATORS_BEFORE_SPACE - {".", *_RESOLVERS}
 )
 
+# The common text in one pass: a first character that decides nothing, then characters that need no care,
+# a colon before no space, a number sign after none; no final space, and no word
+# such as "yes". Twice as fast as the steps of `_flow` for a word, three times for a sentence.
+_WORD_FIRST = "".join(filter(str.isalpha, _RESOLVERS))
+_WORDS = "|".join(sorted({_RESOLVERS[first].pattern for first in _WORD_FIRST}))
+_FREE = rf"[ !-\"$-9;-~{_PLAIN_UNICODE}]*+"
+is_common_text = re.compile(
+    rf"(?:[{re.escape(''.join(sorted(_FREE_FIRST)))}]|(?!(?x:{_WORDS}))[{_WORD_FIRST}])"
+    rf"{_FREE}(?:(?::(?=[^ ])|(?<! )\#){_FREE})*+(?<! )"
+).fullmatch
+"""Match a text that is neither blank nor written in any way but as it stands; most such texts do."""
+
 _ESCAPES = {
     "\0": "\\0",
     "\x07": "\\a",

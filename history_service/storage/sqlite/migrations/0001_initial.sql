@@ -36,6 +36,9 @@ WHERE deleted = 0;
 CREATE INDEX branch_by_parent ON branch (tenant_id, parent_branch_id, created_at, branch_id)
 WHERE parent_branch_id IS NOT NULL AND deleted = 0;
 
+CREATE INDEX branch_by_parent_and_key ON branch (tenant_id, parent_branch_id, external_key)
+WHERE parent_branch_id IS NOT NULL AND external_key IS NOT NULL AND deleted = 0;
+
 -- Branch metadata, a row per revision that wrote it.
 CREATE TABLE branch_metadata (
     tenant_id     TEXT    NOT NULL,
