@@ -161,3 +161,18 @@ def test_the_demonstration_runs_where_the_temporary_folder_is_too_deep_for_socke
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "Both services have stopped." in out
+
+
+def test_serve_refuses_an_address_beyond_this_machine_and_takes_the_flag_it_names() -> None:
+    rest = ["--compiler-listen", "127.0.0.1:0", "--store", "memory:"]
+    with command("serve", "--history-listen", "0.0.0.0:0", *rest) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "--insecure" in err
+    # The flag reaches both services; what it allows is tested on them, without opening such an address.
+    with command("serve", "--history-listen", "127.0.0.1:0", *rest, "--insecure") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("history   127.0.0.1:")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == 0

@@ -44,6 +44,7 @@ class ServicePair:
         compiler_listen: Where the compiler service listens; None for its default.
         store: Where the history is kept; None for the service's default.
         log_level: Lowest level the services log; None for their default.
+        insecure: Allow addresses that other machines reach, although there is no TLS.
 
     Attributes:
         events: Receives a ServiceExit for each service that ends; others may put
@@ -59,9 +60,11 @@ class ServicePair:
         compiler_listen: str | None = None,
         store: str | None = None,
         log_level: str | None = None,
+        insecure: bool = False,
     ) -> None:
-        self._history_flags = _flags(listen=history_listen, store=store, log_level=log_level)
-        self._compiler_flags = _flags(listen=compiler_listen, log_level=log_level)
+        accepted = ["--insecure"] if insecure else []
+        self._history_flags = [*accepted, *_flags(listen=history_listen, store=store, log_level=log_level)]
+        self._compiler_flags = [*accepted, *_flags(listen=compiler_listen, log_level=log_level)]
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self.events: SimpleQueue[object] = SimpleQueue()
         self.history_address = ""

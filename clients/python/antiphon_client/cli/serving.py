@@ -38,6 +38,10 @@ def serve(
     log_level: Annotated[
         str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
     ] = None,
+    insecure: Annotated[
+        bool,
+        typer.Option("--insecure", help="Allow addresses that other machines reach, without TLS."),
+    ] = False,
 ) -> None:
     """Run both services until Ctrl-C or SIGTERM; logs go to standard error.
 
@@ -45,7 +49,11 @@ def serve(
     is stopped and the exit code is 1.
     """
     pair = ServicePair(
-        history_listen=history_listen, compiler_listen=compiler_listen, store=store, log_level=log_level
+        history_listen=history_listen,
+        compiler_listen=compiler_listen,
+        store=store,
+        log_level=log_level,
+        insecure=insecure,
     )
     asked: list[int] = []
 

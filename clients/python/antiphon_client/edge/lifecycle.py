@@ -30,6 +30,8 @@ from antiphon_client.edge.observation import CallObserver
 from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.edge.sockets import SocketClaim, private_files
 
+_PENDING_CALLS = 2**16
+"""Calls that may wait in the transport; there they cost a few KiB each, as their bodies are not read yet."""
 _LAST_REPLIES_SECONDS = 0.5
 """Time for evicted calls to end, and again for the last replies to leave."""
 
@@ -208,6 +210,10 @@ def _server_options(transport_bytes: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", transport_bytes),
         ("grpc.max_send_message_length", -1),
+        # From 1,000 calls on that wait to be taken up, gRPC would cancel some at random; with these
+        # figures they reach the admission instead, which says OVERLOADED.
+        ("grpc.server.max_pending_requests", _PENDING_CALLS),
+        ("grpc.server.max_pending_requests_hard_limit", 2 * _PENDING_CALLS),
         # Two servers on one port would share its calls instead of one failing to start.
         ("grpc.so_reuseport", 0),
         # Idle clients may probe their connection every 10 s without being sent away.
