@@ -219,6 +219,17 @@ async def test_over_the_call_limit_is_overloaded_until_one_ends(tmp_path: Path) 
         await edge.get("x")
 
 
+async def test_a_burst_is_answered_whole(tmp_path: Path) -> None:
+    # Left alone, gRPC cancels some of the calls beyond a thousand that wait to be taken up.
+    async with serving(tmp_path) as edge:
+        outcomes = await asyncio.gather(*(edge.get("x") for _ in range(4000)), return_exceptions=True)
+    refused = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    assert {reasoned(failure).reason for failure in refused if isinstance(failure, grpc.RpcError)} <= {
+        "OVERLOADED"
+    }
+    assert all(isinstance(failure, grpc.RpcError) for failure in refused)
+
+
 async def test_over_the_byte_limit_is_overloaded(tmp_path: Path) -> None:
     async with serving(tmp_path, inflight_bytes=100) as edge:
         await edge.get("x" * 200)  # alone, any size within request_bytes is served

@@ -30,8 +30,8 @@ from antiphon_client.edge.observation import CallObserver
 from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.edge.sockets import SocketClaim, private_files
 
-_PENDING_CALLS = 2**16
-"""Calls that may wait in the transport; there they cost a few KiB each, as their bodies are not read yet."""
+_PENDING_CALLS = 2**14
+"""Calls that may wait in the transport; each holds a flow-control window there (64 KiB) at most."""
 _LAST_REPLIES_SECONDS = 0.5
 """Time for evicted calls to end, and again for the last replies to leave."""
 
@@ -210,8 +210,8 @@ def _server_options(transport_bytes: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", transport_bytes),
         ("grpc.max_send_message_length", -1),
-        # From 1,000 calls on that wait to be taken up, gRPC would cancel some at random; with these
-        # figures they reach the admission instead, which says OVERLOADED.
+        # From 1,000 waiting calls on gRPC would cancel some at random, which tells a caller nothing:
+        # they shall reach the admission, which says OVERLOADED.
         ("grpc.server.max_pending_requests", _PENDING_CALLS),
         ("grpc.server.max_pending_requests_hard_limit", 2 * _PENDING_CALLS),
         # Two servers on one port would share its calls instead of one failing to start.

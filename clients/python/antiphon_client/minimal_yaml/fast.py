@@ -67,11 +67,12 @@ def _write_mapping(value: Mapping[str, Any], lead: str, pad: str, out: list[str]
             raise NotCoveredError
         simple = write_simple_key(key) if len(key) < SIMPLE_KEY_LENGTH else None
         kind = type(item)
+        # Most entries, at once: taking them through the cases below costs a quarter more.
+        if simple is not None and (kind is int or (kind is str and is_common_text(item))):
+            out.append(f"{start}{simple}: {item}\n")
+            start, written = pad, True
+            continue
         if kind is str:
-            if simple is not None and is_common_text(item):
-                out.append(f"{start}{simple}: {item}\n")
-                start, written = pad, True
-                continue
             if not item or item.isspace():
                 continue
             text = write_text(item, pad + _INDENT)
@@ -79,8 +80,6 @@ def _write_mapping(value: Mapping[str, Any], lead: str, pad: str, out: list[str]
             if _write_entry(key, simple, item, start, pad, out):
                 start, written = pad, True
             continue
-        elif kind is int:
-            text = f"{item}\n"
         elif item is None:
             continue
         else:
