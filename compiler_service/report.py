@@ -67,6 +67,8 @@ def notes_about(
     if not message_ids:
         return []
     tail = () if target is None else (target,)
+    if len(message_ids) <= IDS_PER_NOTE:
+        return [Note(kind, (*message_ids, *tail))]
     return [
         Note(kind, (*message_ids[start : start + IDS_PER_NOTE], *tail))
         for start in range(0, len(message_ids), IDS_PER_NOTE)

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import grpc.aio
 from google.protobuf.descriptor import Descriptor
@@ -20,12 +20,13 @@ from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc
 from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon_client.edge.call import current_call
+from antiphon_client.edge.offload import run_weighted
 from antiphon_client.ids import new_id, new_ordered_id
 from antiphon_client.limits import Limits
 from history_service import encoding, paging, snapshot_stream
 from history_service import request_checks as checks
 from history_service.domain import actions, branches, lists, membership, reads, views
-from history_service.domain.prepared import Stamper
+from history_service.domain.prepared import PreparedMessage, Stamper
 from history_service.domain.writes import EXPIRED_AT_ONCE, WriteCall, write_branch, write_once
 from history_service.storage.port import BranchRow, HistoryStore, WriteTransaction
 
@@ -34,6 +35,8 @@ REPLAY_RETENTION = 24 * 3600 * 10**9
 _WRITES_PER_CLEANUP = EXPIRED_AT_ONCE // 2
 """Fewer than one cleanup forgets, so that a backlog shrinks."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Context = grpc.aio.ServicerContext[Any, Any]
 Spliced = Any
 """An encoded response. The edge passes it through; the generated base class knows typed ones only."""
@@ -63,7 +66,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         """
         self._store = store
         self._limits = limits
-        self._stamper = Stamper(clock, make_id, make_message_id)
+        self._stamper = Stamper(clock, make_id, make_message_id, limits.message_bytes)
         self._recorded = 0
 
     # Branches
@@ -119,16 +122,15 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
 
     async def AddMessages(self, request: pb.AddMessagesRequest, context: Context) -> Spliced:
         """Add or replace messages."""
-        checks.check_add_messages(request, self._limits)
-        batch, allow = self._stamper.prepare_all(request.messages), request.allow_unresolved
-        rule = partial(membership.add_messages, batch=batch, allow_unresolved=allow)
+        batch = await _off_loop(self._prepare_batch, request)
+        rule = partial(membership.add_messages, batch=batch, allow_unresolved=request.allow_unresolved)
         return await self._write(request, pb.AddMessagesResponse.DESCRIPTOR, rule)
 
     async def RespondToAction(self, request: pb.RespondToActionRequest, context: Context) -> Spliced:
         """Append the response to an action request."""
         draft = actions.draft_response(request)
-        checks.check_respond(request, draft, self._limits)
-        rule = partial(actions.respond, draft=draft, stamper=self._stamper, limits=self._limits)
+        await _off_loop(checks.check_respond, request, draft, self._limits)
+        rule = partial(actions.respond, draft=draft, stamper=self._stamper)
         return await self._write(request, pb.RespondToActionResponse.DESCRIPTOR, rule)
 
     async def SetSystem(self, request: pb.SetSystemRequest, context: Context) -> Spliced:
@@ -136,13 +138,13 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         draft = message_pb.Message(
             id=request.message_id, metadata_json=request.metadata_json, system=request.system
         )
-        checks.check_set_system(request, draft, self._limits)
+        await _off_loop(checks.check_set_system, request, draft, self._limits)
         rule = partial(membership.set_system, prepared=self._stamper.prepare_all([draft])[0])
         return await self._write(request, pb.SetSystemResponse.DESCRIPTOR, rule)
 
     async def RemoveMessages(self, request: pb.RemoveMessagesRequest, context: Context) -> Spliced:
         """Remove messages."""
-        checks.check_remove_messages(request, self._limits)
+        await _off_loop(checks.check_remove_messages, request, self._limits)
         rule = partial(membership.remove_messages, message_ids=request.message_ids)
         return await self._write(request, pb.RemoveMessagesResponse.DESCRIPTOR, rule)
 
@@ -159,7 +161,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
 
     async def SelectView(self, request: pb.SelectViewRequest, context: Context) -> Spliced:
         """Select a view."""
-        checks.check_select_view(request)
+        await _off_loop(checks.check_select_view, request)
         rule = partial(views.select_view, message_ids=request.message_ids)
         return await self._write(request, pb.SelectViewResponse.DESCRIPTOR, rule)
 
@@ -172,7 +174,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
 
     async def GetMessages(self, request: pb.GetMessagesRequest, context: Context) -> Spliced:
         """Read messages by id."""
-        checks.check_get_messages(request, self._limits)
+        await _off_loop(checks.check_get_messages, request, self._limits)
         rule = partial(
             reads.get_messages,
             tenant_id=current_call().tenant_id,
@@ -201,7 +203,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
 
     async def ReadSnapshot(self, request: pb.ReadSnapshotRequest, context: Context) -> AsyncIterator[Spliced]:
         """Stream a selection of a branch at one revision."""
-        checks.check_read_snapshot(request)
+        await _off_loop(checks.check_read_snapshot, request)
         tenant_id, at_revision = current_call().tenant_id, _at_revision(request)
         chosen = request.progression.message_ids if request.HasField("progression") else None
         snapshot = await self._store.read(
@@ -211,7 +213,11 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             async for frame in frames:
                 yield frame
 
-    # What every write does
+    # What writes share
+
+    def _prepare_batch(self, request: pb.AddMessagesRequest) -> list[PreparedMessage]:
+        checks.check_add_messages(request, self._limits)
+        return self._stamper.prepare_all(request.messages)
 
     async def _write(self, request: checks.GuardedWrite, response: Descriptor, rule: Rule) -> Spliced:
         call = self._write_call(request.request_id, response)
@@ -235,6 +241,11 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
 
 
 _replay_mark = lru_cache(maxsize=None)(encoding.replay_mark)
+
+
+async def _off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Do work in step with the current request's size; see ``run_weighted``."""
+    return await run_weighted(len(current_call().request_bytes), work, *args, **kwargs)
 
 
 def _at_revision(request: checks.BranchRead) -> int | None:

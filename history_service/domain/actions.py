@@ -5,8 +5,7 @@ from __future__ import annotations
 from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon.message.v1 import message_pb2 as message_pb
-from antiphon_client.errors import ActionRequestUnknownError, FieldInvalidError, SizeLimitExceededError
-from antiphon_client.limits import Limits
+from antiphon_client.errors import ActionRequestUnknownError, FieldInvalidError
 from history_service.domain import links
 from history_service.domain.changeset import Changeset, Entry
 from history_service.domain.prepared import ACTION_REQUEST, PreparedMessage, Stamper
@@ -29,7 +28,7 @@ def draft_response(request: history_pb.RespondToActionRequest) -> message_pb.Mes
 
 
 def respond(
-    tx: WriteTransaction, branch: BranchRow, draft: message_pb.Message, stamper: Stamper, limits: Limits
+    tx: WriteTransaction, branch: BranchRow, draft: message_pb.Message, stamper: Stamper
 ) -> history_pb.RespondToActionResponse:
     """Append the response and link it with its request.
 
@@ -41,10 +40,6 @@ def respond(
     """
     changes = Changeset(tx, branch)
     prepared = _complete_draft(changes, draft, stamper)
-    if len(prepared.body) > limits.message_bytes:
-        raise SizeLimitExceededError.of(
-            "the response", limit_name="message_bytes", limit=limits.message_bytes, actual=len(prepared.body)
-        )
     links.append(changes, prepared, allow_unresolved=False)
     changes.flush()
     placement = branch_pb.Placement(message_id=prepared.message_id, index=changes.first_appended_index)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon.message.v1 import message_pb2 as message_pb
-from antiphon_client.errors import StoreCorruptError
+from antiphon_client.errors import SizeLimitExceededError, StoreCorruptError
 from antiphon_client.ids import is_canonical_uuid
 from antiphon_client.messages.validation import canonicalize_message, kind_of
 
@@ -28,6 +28,9 @@ KIND_NUMBERS: dict[str | None, int] = {
 
 NANOSECONDS = 10**9
 """In a second."""
+
+_LINK_BYTES = 48
+"""Room that a request keeps for the id of its response and the longer lengths around it."""
 
 _ID_FIELD = slice(2, 38)
 """Where an encoded message holds its id: field 1 comes first, behind tag and length."""
@@ -64,17 +67,33 @@ class Stamper:
         clock: Returns nanoseconds since the epoch.
         new_id: Returns a fresh canonical UUID for a branch or an incarnation.
         new_message_id: Returns one for a message.
+        message_bytes: The largest message as it is stored, in bytes.
     """
 
     clock: Callable[[], int]
     new_id: Callable[[], str]
     new_message_id: Callable[[], str]
+    message_bytes: int
 
     def prepare_all(self, messages: Iterable[message_pb.Message]) -> list[PreparedMessage]:
-        """Prepare valid messages for one write; they are changed in place."""
+        """Prepare valid messages for one write; they are changed in place.
+
+        Raises:
+            SizeLimitExceededError: With what the service adds, one is too large.
+        """
         # Timestamp's own conversion costs as much as the rest of this.
         seconds, nanos = divmod(self.clock(), NANOSECONDS)
-        return [self._prepare(message, seconds, nanos) for message in messages]
+        batch = [self._prepare(message, seconds, nanos) for message in messages]
+        for index, prepared in enumerate(batch):
+            size = len(prepared.body) + (_LINK_BYTES if prepared.kind == ACTION_REQUEST else 0)
+            if size > self.message_bytes:
+                raise SizeLimitExceededError.of(
+                    f"message {index} with what the service adds",
+                    limit_name="message_bytes",
+                    limit=self.message_bytes,
+                    actual=size,
+                )
+        return batch
 
     def _prepare(self, message: message_pb.Message, seconds: int, nanos: int) -> PreparedMessage:
         canonicalize_message(message)

@@ -188,6 +188,30 @@ async def test_sizes_and_counts_are_named(history: History) -> None:
     assert caught.value.metadata["limit_name"] == "message_bytes"
 
 
+@pytest.mark.parametrize("make", [instruction, call_action], ids=["instruction", "action_request"])
+async def test_a_stored_message_never_passes_the_limit(history: History, make: Any) -> None:
+    """Whatever the service adds, what is stored can be read, answered and written again."""
+    limit = 400
+    small = History(history.store, Limits(message_bytes=limit))
+    stored = 0
+    for padding in range(100, limit):
+        message = make(1000 + padding)
+        message.metadata_json = '{"p":"' + "x" * padding + '"}'
+        try:
+            await small.add(BRANCH, message)
+        except SizeLimitExceededError:
+            continue
+        if message.HasField("action_request"):
+            await small.call(
+                pb.RespondToActionRequest(branch_id=BRANCH, action_request_id=message.id, metadata_json="")
+            )
+        got = await small.call(pb.GetMessagesRequest(branch_id=BRANCH, message_ids=[message.id]))
+        assert got.messages[0].ByteSize() <= limit
+        await small.add(BRANCH, got.messages[0])
+        stored += 1
+    assert 0 < stored < limit - 100
+
+
 async def test_responding_names_its_own_fields(history: History) -> None:
     request = pb.RespondToActionRequest(
         branch_id=BRANCH,

@@ -308,7 +308,7 @@ class HistoryServiceServicer(object):
         the first page, so that pages never overlap or skip.
 
         Errors: PAGE_TOKEN_INVALID. Cost: that of the page, whatever the branch's
-        length.
+        length; at a past revision also a step for each version that has ended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -155,7 +155,7 @@ class HistoryServiceStub:
     the first page, so that pages never overlap or skip.
 
     Errors: PAGE_TOKEN_INVALID. Cost: that of the page, whatever the branch's
-    length.
+    length; at a past revision also a step for each version that has ended.
     """
     SelectView: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.SelectViewRequest, _history_service_pb2.SelectViewResponse]
     """Selects an ordered subset of the branch as its view. Nothing is deleted.
@@ -306,7 +306,7 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     the first page, so that pages never overlap or skip.
 
     Errors: PAGE_TOKEN_INVALID. Cost: that of the page, whatever the branch's
-    length.
+    length; at a past revision also a step for each version that has ended.
     """
     SelectView: _aio.UnaryUnaryMultiCallable[_history_service_pb2.SelectViewRequest, _history_service_pb2.SelectViewResponse]  # type: ignore[assignment]
     """Selects an ordered subset of the branch as its view. Nothing is deleted.
@@ -532,7 +532,7 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         the first page, so that pages never overlap or skip.
 
         Errors: PAGE_TOKEN_INVALID. Cost: that of the page, whatever the branch's
-        length.
+        length; at a past revision also a step for each version that has ended.
         """
 
     @_abc_1.abstractmethod

@@ -125,7 +125,7 @@ class Message(_message.Message):
     object is required. Text is never normalized, trimmed or re-encoded; NUL is
     legal text.
 
-    Limit: 3 MiB encoded (SIZE_LIMIT_EXCEEDED).
+    Limit: 3 MiB encoded, what the service adds included (SIZE_LIMIT_EXCEEDED).
     """
 
     DESCRIPTOR: _descriptor.Descriptor
