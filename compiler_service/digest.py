@@ -17,7 +17,7 @@ _PARTS = b"\x02"
 _TEXT_PART = b"\x01"
 _IMAGE_PART = b"\x02"
 _BYTES = tuple([bytes((number,)) for number in range(256)])
-"""Every byte by its number: looked up for every turn, which building it anew would make a third slower."""
+"""Every byte by its number; one is looked up for every turn."""
 
 
 def messages_digest(turns: Iterable[CompiledTurn]) -> str:

@@ -1,7 +1,7 @@
 """Compiled turns in the terms of the wire.
 
-A reply is spliced: one object of the protobuf library for every turn and note
-takes four times as long and twice the memory.
+A reply is spliced: with an object of the protobuf library for every turn and
+note it takes two to three times as long.
 """
 
 from __future__ import annotations

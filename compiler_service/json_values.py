@@ -17,7 +17,7 @@ _ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular
 
 def parse_checked(text: str) -> Any:
     """Return the value of a JSON text that passed the JSON text rule when it was written."""
-    # Few texts have white space around them, and looking for it costs 0.7 µs a text.
+    # Few texts have white space around them, and looking for it costs 0.6 µs a text.
     try:
         value, end = _DECODER.raw_decode(text)
     except json.JSONDecodeError:

@@ -26,7 +26,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 INLINE_BYTES = 64 * 1024
-"""Input up to which work is done on the event loop, in bytes: some 4 ms of it."""
+"""Input up to which work is done on the event loop, in bytes: some 2 ms of it."""
 
 
 class CompilerServicer(CompilerServiceServicer):

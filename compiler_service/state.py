@@ -15,9 +15,8 @@ from antiphon.message.v1.content_block_pb2 import ImageDetail
 from antiphon.message.v1.message_pb2 import Message, Role
 from compiler_service.report import Note
 
-
 Record: TypeAlias = tuple[str, Message]
-"""The name of a message's content variant, and the message. A plain tuple: a named one takes four times as long."""
+"""The name of a message's content variant, and the message; a named tuple takes four times as long."""
 
 
 class TurnImage(NamedTuple):

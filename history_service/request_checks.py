@@ -22,7 +22,6 @@ from antiphon_client.json_text import parse_json_text
 from antiphon_client.limits import Limits
 from antiphon_client.messages.validation import validate_json_field, validate_message, validate_uuid
 
-EXTERNAL_KEY_BYTES = 512
 RESERVED_METADATA_KEY = "current_progression"
 
 _KINDS = frozenset(history_pb.MessageKind.values()) - {history_pb.MESSAGE_KIND_UNSPECIFIED}
@@ -106,8 +105,8 @@ def check_create_branch(request: history_pb.CreateBranchRequest, limits: Limits)
     checks.uuid_if_present(request, "parent_branch_id")
     if request.HasField("external_key"):
         size = len(request.external_key.encode())
-        if not 1 <= size <= EXTERNAL_KEY_BYTES:
-            checks.add("external_key", f"must have 1 to {EXTERNAL_KEY_BYTES} bytes, has {size}")
+        if not 1 <= size <= limits.external_key_bytes:
+            checks.add("external_key", f"must have 1 to {limits.external_key_bytes} bytes, has {size}")
     checks.request_id(request.request_id)
     _branch_metadata(checks, request.metadata_json, limits)
 

@@ -235,7 +235,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         if request_id:
             request_hash = hashlib.sha256(call.method.encode() + b"\0" + call.request_bytes).digest()
             self._recorded += 1
-            if self._recorded % _WRITES_PER_CLEANUP == 0:
+            if self._recorded % _WRITES_PER_CLEANUP == 1:
                 expire_before = now - REPLAY_RETENTION
         return WriteCall(call.tenant_id, request_id, request_hash, _replay_mark(response), now, expire_before)
 

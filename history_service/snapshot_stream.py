@@ -1,23 +1,47 @@
-"""Snapshots as streams: one short transaction a frame, all at one revision."""
+"""Snapshots as streams: one short transaction a frame, all at one revision.
+
+Frames are made where they are read, in the store's reading threads: the event
+loop only passes them on, so that one frame is read, hashed and spliced while
+the one before is on its way.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon_client.limits import Limits
 from history_service import encoding
 from history_service.domain import reads
 from history_service.domain.prepared import id_of
-from history_service.storage.port import HistoryStore
+from history_service.storage.port import HistoryStore, ReadTransaction
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 _FRAME_MARGIN = 16
 """Bytes of a frame around its entries, at most."""
+
+
+class _OrderPart(NamedTuple):
+    frame: bytes
+    sent: int
+    """Ids sent up to the last of it."""
+    last_id: str
+
+
+class _Batch(NamedTuple):
+    frame: bytes
+    sent: int
+    """Messages sent up to the last of it."""
+    last_id: str
+    digest: _Hash
+    """Over all those."""
 
 
 async def frames(
@@ -29,15 +53,14 @@ async def frames(
         BranchDeletedError: The branch was deleted meanwhile.
     """
     yield _header(snapshot)
-    async for message_ids in _order(store, snapshot, limits):
-        yield encoding.snapshot_order(message_ids)
-    digest, count = hashlib.sha256(), 0
+    async for part in _order(store, snapshot, limits):
+        yield part
+    sent, digest = 0, hashlib.sha256()
     async with aclosing(_batches(store, snapshot, limits)) as batches:
-        async for bodies in batches:
-            digest.update(b"".join(bodies))
-            count += len(bodies)
-            yield encoding.snapshot_batch(bodies)
-    yield encoding.snapshot_footer(count, digest.digest())
+        async for batch in batches:
+            sent, digest = batch.sent, batch.digest
+            yield batch.frame
+    yield encoding.snapshot_footer(sent, digest.digest())
 
 
 def _header(snapshot: reads.Snapshot) -> bytes:
@@ -50,55 +73,67 @@ def _header(snapshot: reads.Snapshot) -> bytes:
     return encoding.snapshot_header(header, snapshot.system)
 
 
-async def _order(
-    store: HistoryStore, snapshot: reads.Snapshot, limits: Limits
-) -> AsyncIterator[Sequence[str]]:
-    """Yield the ids of the selection in parts, none empty."""
+async def _order(store: HistoryStore, snapshot: reads.Snapshot, limits: Limits) -> AsyncIterator[bytes]:
+    """Yield the frames of the selection's order."""
     most = max(1, (limits.frame_bytes - _FRAME_MARGIN) // encoding.ORDER_ENTRY_BYTES)
     if snapshot.chosen is not None:
         for start in range(0, snapshot.message_count, most):
-            yield snapshot.chosen[start : start + most]
+            yield encoding.snapshot_order(snapshot.chosen[start : start + most])
         return
     sent, after = 0, None
     while sent < snapshot.message_count:
-        message_ids = await store.read(
-            partial(reads.snapshot_ids, snapshot=snapshot, after=after, limit=most)
-        )
-        yield message_ids
-        sent, after = sent + len(message_ids), message_ids[-1]
+        work = partial(_read_order_part, snapshot=snapshot, sent=sent, after=after, limit=most)
+        frame, sent, after = await store.read(work)
+        yield frame
 
 
-async def _batches(
-    store: HistoryStore, snapshot: reads.Snapshot, limits: Limits
-) -> AsyncGenerator[list[bytes]]:
-    """Yield the encoded messages of the selection in parts, none empty."""
-    most = limits.snapshot_batch_messages
-    # A single message may be larger than a frame; the read allows it one.
-    max_bytes = limits.frame_bytes - _FRAME_MARGIN - most * encoding.FIELD_OVERHEAD
-    total = snapshot.message_count
+def _read_order_part(
+    tx: ReadTransaction, snapshot: reads.Snapshot, sent: int, after: str | None, limit: int
+) -> _OrderPart:
+    message_ids = reads.snapshot_ids(tx, snapshot, after, limit)
+    return _OrderPart(encoding.snapshot_order(message_ids), sent + len(message_ids), message_ids[-1])
 
-    def begin(sent: int, after: str | None) -> asyncio.Future[list[bytes]] | None:
-        if sent == total:
+
+async def _batches(store: HistoryStore, snapshot: reads.Snapshot, limits: Limits) -> AsyncGenerator[_Batch]:
+    """Yield the selection's messages in batches, none empty."""
+
+    def begin(sent: int, after: str | None, digest: _Hash) -> asyncio.Future[_Batch] | None:
+        if sent == snapshot.message_count:
             return None
-        work = partial(
-            reads.snapshot_batch, snapshot=snapshot, sent=sent, after=after, limit=most, max_bytes=max_bytes
-        )
+        work = partial(_read_batch, snapshot=snapshot, sent=sent, after=after, digest=digest, limits=limits)
         return _begin(store.read(work))
 
     # The next batch is read while this one is on its way.
-    sent, ahead = 0, begin(0, None)
+    ahead = begin(0, None, hashlib.sha256())
     try:
         while ahead is not None:
-            bodies = await ahead
-            sent += len(bodies)
-            ahead = begin(sent, id_of(bodies[-1]))
-            yield bodies
+            batch = await ahead
+            ahead = begin(batch.sent, batch.last_id, batch.digest)
+            yield batch
     finally:
         if ahead is not None:
             ahead.cancel()
 
 
-def _begin(read: Coroutine[Any, Any, list[bytes]]) -> asyncio.Future[list[bytes]]:
+def _read_batch(
+    tx: ReadTransaction,
+    snapshot: reads.Snapshot,
+    sent: int,
+    after: str | None,
+    digest: _Hash,
+    limits: Limits,
+) -> _Batch:
+    most = limits.snapshot_batch_messages
+    # A single message may be larger than a frame; the read allows it one.
+    max_bytes = limits.frame_bytes - _FRAME_MARGIN - most * encoding.FIELD_OVERHEAD
+    bodies = reads.snapshot_batch(tx, snapshot, sent, after, most, max_bytes)
+    # A copy, as a store may read again.
+    digest = digest.copy()
+    digest.update(b"".join(bodies))
+    return _Batch(encoding.snapshot_batch(bodies), sent + len(bodies), id_of(bodies[-1]), digest)
+
+
+def _begin(read: Coroutine[Any, Any, _Batch]) -> asyncio.Future[_Batch]:
     """Start a read that may be given up; a failure nobody waits for is nobody's."""
     begun = asyncio.ensure_future(read)
     begun.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antiphon_client.errors import ProgressionInvalidError
+from antiphon_client.selection import check_selection
 from compiler_service.state import CompileState
 
 
@@ -19,17 +19,6 @@ def select(state: CompileState) -> CompileState:
     if not state.request.HasField("progression"):
         return state
     by_id = {message.id: message for message in state.messages}
-    seen: set[str] = set()
-    missing: dict[str, None] = {}
-    duplicate: dict[str, None] = {}
-    for message_id in state.request.progression.message_ids:
-        if message_id in seen:
-            duplicate[message_id] = None
-        elif message_id not in by_id:
-            missing[message_id] = None
-        seen.add(message_id)
-    if missing or duplicate:
-        raise ProgressionInvalidError.of(list(missing), list(duplicate))
-    return state.having(
-        messages=tuple(by_id[message_id] for message_id in state.request.progression.message_ids)
-    )
+    message_ids = state.request.progression.message_ids
+    check_selection(message_ids, by_id)
+    return state.having(messages=tuple(by_id[message_id] for message_id in message_ids))

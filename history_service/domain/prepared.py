@@ -29,8 +29,8 @@ KIND_NUMBERS: dict[str | None, int] = {
 NANOSECONDS = 10**9
 """In a second."""
 
-_LINK_BYTES = 48
-"""Room that a request keeps for the id of its response and the longer lengths around it."""
+_ROOM = 64
+"""Bytes a stored message may still gain: an action link, an earlier time, longer lengths around them."""
 
 _ID_FIELD = slice(2, 38)
 """Where an encoded message holds its id: field 1 comes first, behind tag and length."""
@@ -85,10 +85,10 @@ class Stamper:
         seconds, nanos = divmod(self.clock(), NANOSECONDS)
         batch = [self._prepare(message, seconds, nanos) for message in messages]
         for index, prepared in enumerate(batch):
-            size = len(prepared.body) + (_LINK_BYTES if prepared.kind == ACTION_REQUEST else 0)
+            size = len(prepared.body) + _ROOM
             if size > self.message_bytes:
                 raise SizeLimitExceededError.of(
-                    f"message {index} with what the service adds",
+                    f"messages[{index}] with what the service adds",
                     limit_name="message_bytes",
                     limit=self.message_bytes,
                     actual=size,

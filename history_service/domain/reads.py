@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon_client.errors import MessageNotFoundError, SizeLimitExceededError, StoreCorruptError
+from antiphon_client.selection import check_selection
 from history_service.domain.branches import describe, open_branch, revision_to_read, system_at
-from history_service.domain.views import check_selection
 from history_service.storage.port import AnchorNotFoundError, BranchKey, ReadTransaction
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 from antiphon.history.v1 import history_service_pb2 as history_pb
-from antiphon_client.errors import ProgressionInvalidError
+from antiphon_client.selection import check_selection
 from history_service.domain import changes
 from history_service.domain.order_keys import GAP
 from history_service.storage.port import BranchRow, WriteTransaction
@@ -44,16 +43,3 @@ def clear_view(tx: WriteTransaction, branch: BranchRow) -> history_pb.ClearViewR
     changes.record(tx, branch, changes.ChangeKind.VIEW_CLEARED)
     tx.save_head(branch)
     return history_pb.ClearViewResponse()
-
-
-def check_selection(message_ids: Sequence[str], known: Container[str]) -> None:
-    """Check that each id of a selection is known and comes once.
-
-    Raises:
-        ProgressionInvalidError: Ids are unknown or repeated; all are listed, each once.
-    """
-    times = Counter(message_ids)
-    missing = [message_id for message_id in times if message_id not in known]
-    duplicate = [message_id for message_id, count in times.items() if count > 1]
-    if missing or duplicate:
-        raise ProgressionInvalidError.of(missing, duplicate)

@@ -69,7 +69,10 @@ def write_once(
     recorded = tx.recorded_response(call.tenant_id, call.request_id)
     if recorded is not None:
         if recorded.request_hash != call.request_hash:
-            raise RequestIdReusedError(f"request_id {call.request_id} was used for another request")
+            raise RequestIdReusedError(
+                f"request_id {call.request_id} was used for another request",
+                metadata={"request_id": call.request_id},
+            )
         return recorded.response + call.replay_mark
     response = rule(tx).SerializeToString()
     if call.expire_before is not None:

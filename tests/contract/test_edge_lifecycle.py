@@ -9,6 +9,7 @@ from pathlib import Path
 import grpc
 import grpc.aio
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.edge.addresses import AddressError
@@ -48,15 +49,18 @@ async def test_resources_start_first_and_close_last_in_reverse(tmp_path: Path) -
     server = fake_server(f"unix:{tmp_path}/a.sock", servicer, *resources)
     async with grpc.aio.insecure_channel(await server.start()) as channel:
         assert record == ["a started", "b started"]
+        watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(service=""))
+        assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
         call = asyncio.ensure_future(bytes_method(channel, GET_BRANCH)(b"\x0a\x04wait"))
         await happened(servicer.waiting)
         stopping = [asyncio.ensure_future(server.stop(30)) for _ in range(2)]
-        await asyncio.sleep(0)
-        assert record == ["a started", "b started"]
+        call.add_done_callback(lambda _: record.append("call answered"))
+        # NOT_SERVING: the stop is under way, and waits for the call in flight.
+        assert (await watch.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
         servicer.release.set()
         await call
         await asyncio.gather(*stopping)
-    assert record == ["a started", "b started", "b closed", "a closed"]
+    assert record == ["a started", "b started", "call answered", "b closed", "a closed"]
 
 
 async def test_failed_start_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -123,3 +124,10 @@ def test_bytes_that_are_no_message_are_refused() -> None:
     ]
     with pytest.raises(SnapshotTruncatedError, match="not an encoded Message"):
         assemble(frames).decode()
+
+
+def test_the_bytes_that_are_no_message_are_named() -> None:
+    snapshot = assemble(WHOLE)
+    broken = (*snapshot.messages[:2], b"\x0a\xff", *snapshot.messages[3:])
+    with pytest.raises(SnapshotTruncatedError, match="message 2 is not an encoded Message"):
+        replace(snapshot, messages=broken).decode()

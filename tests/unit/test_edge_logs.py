@@ -31,8 +31,11 @@ def test_own_and_foreign_records_are_json_lines_at_their_levels(stream: io.Strin
     logging.getLogger("grpc.library").warning("watch %s", "out")
     logging.getLogger("grpc.library").info("unseen")
     try:
-        raise KeyError("cause")
-    except KeyError as exc:
+        try:
+            raise KeyError("contents")
+        except KeyError as exc:
+            raise ValueError("more contents") from exc
+    except ValueError as exc:
         log.error("defect", exc_info=exc)
     first, second, third = (json.loads(line) for line in stream.getvalue().splitlines())
     assert first.pop("timestamp").endswith("Z")
@@ -45,7 +48,24 @@ def test_own_and_foreign_records_are_json_lines_at_their_levels(stream: io.Strin
     }
     assert (second["event"], second["logger"], second["level"]) == ("watch out", "grpc.library", "warning")
     assert third["event"] == "defect"
-    assert third["exception"].endswith("KeyError: 'cause'")
+    assert third["exception"].splitlines()[-1] == "builtins.ValueError"
+    assert "builtins.KeyError\nwhich led to:\n" in third["exception"]
+    assert "test_edge_logs.py" in third["exception"]
+
+
+def test_an_exceptions_text_stays_out_of_the_log(stream: io.StringIO) -> None:
+    """It may quote what a user wrote."""
+    configure_logs("info", stream)
+    secret = "a user's words"
+    failures = ExceptionGroup(secret, [ValueError(secret), RuntimeError(secret)])
+    for cause in (ValueError(secret), failures):
+        try:
+            raise cause
+        except Exception:
+            get_logger("part").exception("defect")
+            logging.getLogger("other").exception("broke")
+    assert secret not in stream.getvalue()
+    assert stream.getvalue().count("builtins.RuntimeError") == 2
 
 
 def test_debug_shows_more(stream: io.StringIO) -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from antiphon_client.edge.options import OptionParser
 from antiphon_client.edge.settings import EdgeSettings
-from antiphon_client.limits import DEFAULT_LIMITS
+from antiphon_client.limits import DEFAULT_LIMITS, Limits
 from compiler_service.settings import CompilerSettings
 from history_service.settings import HistorySettings
 
@@ -57,7 +57,7 @@ def test_flags_win_over_the_environment_which_wins_over_defaults(monkeypatch: py
     assert isinstance(settings, HistorySettings)
     assert (settings.listen, settings.store) == ("127.0.0.1:2", "memory:")
     assert (settings.limits.batch_messages, settings.limits.page_messages) == (7, 9)
-    assert settings.limits.json_depth == DEFAULT_LIMITS.json_depth
+    assert settings.limits.message_bytes == DEFAULT_LIMITS.message_bytes
 
 
 def test_each_service_reads_its_own_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,11 +118,12 @@ def test_far_history_needs_insecure() -> None:
 
 def test_print_config_prints_what_would_be_used(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        parse("--store", "memory:", "--limit", "json_depth=5", "--print-config")
+        parse("--store", "memory:", "--limit", "batch_messages=5", "--print-config")
     assert caught.value.code == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed == json.loads(HistorySettings(store="memory:", limits={"json_depth": 5}).model_dump_json())  # type: ignore[arg-type]
-    assert printed["limits"]["json_depth"] == 5
+    expected = HistorySettings(store="memory:", limits=Limits(batch_messages=5))
+    assert printed == json.loads(expected.model_dump_json())
+    assert printed["limits"]["batch_messages"] == 5
     assert printed["store"] == "memory:"
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -32,13 +33,14 @@ PATIENCE_SECONDS = 30.0
 
 @asynccontextmanager
 async def opened(
-    folder: Path, *, limits: WriterLimits | None = None, vfs: str | None = None
+    folder: Path, *, limits: WriterLimits | None = None, vfs: str | None = None, new: bool = True
 ) -> AsyncIterator[SqliteStore]:
-    """Run a store with one branch."""
+    """Run a store with one branch, made unless it is there already."""
     store = SqliteStore(str(folder / "history.sqlite3"), limits=limits, vfs=vfs)
     await store.start()
     try:
-        await store.write(lambda tx: tx.insert_branch(BranchRow(KEY, uuid_of(2), 1), ""))
+        if new:
+            await store.write(lambda tx: tx.insert_branch(BranchRow(KEY, uuid_of(2), 1), ""))
         yield store
     finally:
         await store.close()
@@ -97,8 +99,8 @@ class Gate:
 
 
 async def in_one_commit(
-    store: SqliteStore, works: list[Callable[[WriteTransaction], int]]
-) -> list[int | BaseException]:
+    store: SqliteStore, works: Sequence[Callable[[WriteTransaction], object]]
+) -> list[Any]:
     """Run works in the commit of a gate that holds the writer until they are queued."""
     gate = Gate()
     held = asyncio.create_task(store.write(gate))

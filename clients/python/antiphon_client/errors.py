@@ -1,8 +1,8 @@
 """The errors of both services, one class per reason.
 
 The services raise these classes and the edge turns them into statuses; the SDK
-turns statuses back into the same classes. A reason, its status code and its
-Python bases therefore stand here and nowhere else. The reasons' meanings are
+turns statuses back into the same classes. A reason of the registry, its status code
+and its Python bases therefore stand here and nowhere else. The reasons' meanings are
 commented in the protos (``antiphon.history.v1.ErrorReason`` and
 ``antiphon.compiler.v1.ErrorReason``).
 """

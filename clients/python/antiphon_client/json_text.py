@@ -5,11 +5,11 @@ text rule). A text is checked here and then kept byte for byte; it is parsed
 only where its value is needed, with integers of any size exact.
 
 Refused, beyond what RFC 8259 refuses: duplicate keys in one object, lone
-surrogates (also written as escapes), nesting beyond ``json_depth``, a number
-with a fraction or exponent that overflows an IEEE double, and a number of more
-than ``json_number_digits`` digits. An integer stays exact however large, so an
-integer beyond the range of a double is legal. A byte order mark and data after
-the value are refused as RFC 8259 allows.
+surrogates (also written as escapes), nesting beyond 100, a number with a
+fraction or exponent that overflows an IEEE double, and a number of more than
+4,000 digits. An integer stays exact however large, so one beyond the range of a
+double is legal. A byte order mark and data after the value are refused as RFC
+8259 allows.
 
 Cost: linear in the text; about 1 µs plus 20 ns a character.
 """
@@ -21,10 +21,10 @@ import math
 import re
 from typing import Any, NoReturn
 
-from antiphon_client.limits import DEFAULT_LIMITS
+MAX_DEPTH = 100
+"""Deepest nesting of a JSON text; ``[]`` has depth 1. The contract's own number, not a setting."""
 
-_MAX_DEPTH = DEFAULT_LIMITS.json_depth
-_MAX_DIGITS = DEFAULT_LIMITS.json_number_digits
+_MAX_DIGITS = 4000
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -161,23 +161,23 @@ def _refuse_deep_nesting(text: str) -> None:
     # The parser recurses, so depth is bounded before it runs. Fewer opening
     # brackets than the limit cannot nest beyond it, nor can brackets that
     # vanish when the innermost pairs are taken away that many times.
-    if text.count("[") + text.count("{") <= _MAX_DEPTH or _vanishes(text):
+    if text.count("[") + text.count("{") <= MAX_DEPTH or _vanishes(text):
         return
     depth = 0
     for match in _STRING_OR_BRACKETS.finditer(text):
         run = match[0]
         if run[0] in "[{":
             depth += len(run)
-            if depth > _MAX_DEPTH:
-                position = match.end() - (depth - _MAX_DEPTH)
-                raise JsonTextError(f"nested deeper than {_MAX_DEPTH} at character {position}")
+            if depth > MAX_DEPTH:
+                position = match.end() - (depth - MAX_DEPTH)
+                raise JsonTextError(f"nested deeper than {MAX_DEPTH} at character {position}")
         elif run[0] != '"':
             depth -= len(run)
 
 
 def _vanishes(text: str) -> bool:
     brackets = _STRING.sub("", text).encode().translate(_ALL_SQUARE, _NO_BRACKETS)
-    for _ in range(_MAX_DEPTH):
+    for _ in range(MAX_DEPTH):
         rest = brackets.replace(b"[]", b"")
         if len(rest) == len(brackets):
             break
@@ -212,8 +212,8 @@ def _refuse_unwritable(value: Any, depth: int) -> None:
 
 
 def _refuse_depth(depth: int) -> None:
-    if depth > _MAX_DEPTH:
-        raise JsonTextError(f"nested deeper than {_MAX_DEPTH}")
+    if depth > MAX_DEPTH:
+        raise JsonTextError(f"nested deeper than {MAX_DEPTH}")
 
 
 def _kind(value: Any) -> str:

@@ -32,8 +32,7 @@ class Limits:
         branch_metadata_bytes: A branch's metadata, in UTF-8; so small that a
             snapshot's header, which holds it beside the system record, stays
             below gRPC's default too.
-        json_depth: Nesting of a JSON text; ``[]`` has depth 1.
-        json_number_digits: Digits of one number in a JSON text.
+        external_key_bytes: A branch's external key, in UTF-8.
     """
 
     message_bytes: int = 3 * _MIB
@@ -45,8 +44,7 @@ class Limits:
     frame_bytes: int = _MIB
     snapshot_batch_messages: int = 512
     branch_metadata_bytes: int = _MIB // 2
-    json_depth: int = 100
-    json_number_digits: int = 4000
+    external_key_bytes: int = 512
 
 
 DEFAULT_LIMITS = Limits()

@@ -106,7 +106,8 @@ class SnapshotAssembler:
         elif kind == "order":
             self._add_order(frame.order)
         elif kind == "batch":
-            messages = frame.batch.messages
+            # A list: every pass over the field itself makes its values anew.
+            messages = frame.batch.messages[:]
             self._hash.update(b"".join(messages))
             self._messages.extend(messages)
         elif kind == "footer":

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from history_service.storage.port import BranchKey, BranchRow, Member
+
+_TEXT_LENGTH = 36
+_DIGIT_PLACES = [place for place in range(_TEXT_LENGTH) if place not in (8, 13, 18, 23)]
+"""Where the digits of a UUID stand in its text; hyphens stand elsewhere."""
 
 
 def id_blob(text: str) -> bytes:
@@ -16,6 +21,16 @@ def id_text(blob: bytes) -> str:
     """Decode a UUID into canonical text."""
     digits = blob.hex()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def id_texts(blobs: Sequence[bytes]) -> list[str]:
+    """Decode UUIDs into canonical text; less than half the cost of one by one, for many."""
+    digits = b"".join(blobs).hex().encode("ascii")
+    texts = bytearray(b"-" * (_TEXT_LENGTH * len(blobs)))
+    for digit, place in enumerate(_DIGIT_PLACES):
+        texts[place::_TEXT_LENGTH] = digits[digit :: len(_DIGIT_PLACES)]
+    text = texts.decode("ascii")
+    return [text[start : start + _TEXT_LENGTH] for start in range(0, len(text), _TEXT_LENGTH)]
 
 
 def optional_id_blob(text: str | None) -> bytes | None:
@@ -72,25 +87,6 @@ def branch_row(columns: BranchColumns) -> tuple[int, BranchRow]:
         deleted=bool(deleted),
     )
     return number, row
-
-
-def copy_branch(row: BranchRow) -> BranchRow:
-    """Copy a branch; several times cheaper than ``dataclasses.replace``, and every write does it twice."""
-    return BranchRow(
-        row.key,
-        row.incarnation,
-        row.created_at,
-        row.external_key,
-        row.parent_branch_id,
-        row.revision,
-        row.message_count,
-        row.last_key,
-        row.system_id,
-        row.view_epoch,
-        row.view_count,
-        row.view_last_key,
-        row.deleted,
-    )
 
 
 MEMBER_COLUMNS = "message_id, order_key, kind, added_revision, link_id, interim, body"

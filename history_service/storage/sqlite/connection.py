@@ -12,6 +12,12 @@ WAL_SIZE_LIMIT = 64 * 2**20
 WRITER_CACHE_KIB = 64 * 1024
 """Memory for pages of the writing connection, in KiB."""
 
+WRITER_STATEMENTS = 256
+"""Prepared statements the writing connection keeps: its inserts have one for each number of rows."""
+
+READER_STATEMENTS = 100
+"""Prepared statements each reading connection keeps."""
+
 READER_CACHE_KIB = 8 * 1024
 """Memory for pages of each reading connection, in KiB."""
 
@@ -33,7 +39,7 @@ def open_writer(path: str, vfs: str | None = None) -> apsw.Connection:
     if not os.path.exists(path):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         sync_directory(os.path.dirname(path))
-    connection = _open(path, vfs, WRITER_CACHE_KIB)
+    connection = _open(path, vfs, WRITER_CACHE_KIB, WRITER_STATEMENTS)
     # The writer copies the log itself, after it has answered its callers.
     connection.wal_autocheckpoint(0)
     return connection
@@ -53,14 +59,16 @@ def make_durable(connection: apsw.Connection) -> None:
 
 def open_reader(path: str, vfs: str | None = None) -> apsw.Connection:
     """Open a connection that refuses to write, on a file the writer has opened before."""
-    connection = _open(path, vfs, READER_CACHE_KIB)
+    connection = _open(path, vfs, READER_CACHE_KIB, READER_STATEMENTS)
     connection.pragma("query_only", 1)
     connection.wal_autocheckpoint(0)
     return connection
 
 
-def _open(path: str, vfs: str | None, cache_kib: int) -> apsw.Connection:
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+def _open(path: str, vfs: str | None, cache_kib: int, statements: int) -> apsw.Connection:
+    connection = apsw.Connection(
+        path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs, statementcachesize=statements
+    )
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     connection.pragma("temp_store", "MEMORY")
     connection.pragma("cache_size", -cache_kib)

@@ -19,7 +19,14 @@ from history_service.storage.port import (
     RecordedResponse,
 )
 from history_service.storage.sqlite import codec
-from history_service.storage.sqlite.codec import BRANCH_COLUMNS, MEMBER_COLUMNS, id_blob, id_text, key_columns
+from history_service.storage.sqlite.codec import (
+    BRANCH_COLUMNS,
+    MEMBER_COLUMNS,
+    KeyColumns,
+    id_blob,
+    id_text,
+    key_columns,
+)
 from history_service.storage.sqlite.scans import Scan, scan_sql
 
 _OF_BRANCH = "tenant_id = ? AND lineage_id = ? AND branch_id = ?"
@@ -153,7 +160,7 @@ class SqliteReadTransaction:
 
     def metadata(self, key: BranchKey, at: int) -> str:
         """See ``ReadTransaction.metadata``."""
-        text = self._value(_METADATA, (*key_columns(key), at))
+        text = self._value(_METADATA, (*self._columns(key), at))
         if text is None:
             raise StoreCorruptError("a branch has no metadata row")
         return str(text)
@@ -168,44 +175,44 @@ class SqliteReadTransaction:
     def members(self, key: BranchKey, message_ids: Collection[str]) -> dict[str, Member]:
         """See ``ReadTransaction.members``."""
         found = (
-            codec.member(columns) for columns in self._for_each_id(_MEMBER, key_columns(key), message_ids)
+            codec.member(columns) for columns in self._for_each_id(_MEMBER, self._columns(key), message_ids)
         )
         return {member.message_id: member for member in found}
 
     def linked_members(self, key: BranchKey, message_ids: Collection[str]) -> list[Member]:
         """See ``ReadTransaction.linked_members``."""
-        rows = self._for_each_id(_LINKED, key_columns(key), message_ids)
+        rows = self._for_each_id(_LINKED, self._columns(key), message_ids)
         return sorted((codec.member(columns) for columns in rows), key=lambda member: member.order_key)
 
     def body(self, key: BranchKey, number: int) -> bytes:
         """See ``ReadTransaction.body``."""
-        tenant, lineage, _ = key_columns(key)
+        tenant, lineage, _ = self._columns(key)
         return _present(self._value(_BODY, (number, tenant, lineage)))
 
     def index_of(self, key: BranchKey, order_key: int) -> int:
         """See ``ReadTransaction.index_of``."""
-        return int(self._value(_INDEX_OF, (*key_columns(key), order_key)))
+        return int(self._value(_INDEX_OF, (*self._columns(key), order_key)))
 
     def order_keys_at(self, key: BranchKey, index: int, count: int) -> list[int]:
         """See ``ReadTransaction.order_keys_at``."""
-        rows: Any = self._connection.execute(_ORDER_KEYS_AT, (*key_columns(key), count, index))
+        rows: Any = self._connection.execute(_ORDER_KEYS_AT, (*self._columns(key), count, index))
         return [order_key for (order_key,) in rows]
 
     def view_members(self, key: BranchKey, epoch: int, message_ids: Collection[str]) -> set[str]:
         """See ``ReadTransaction.view_members``."""
-        rows = self._for_each_id(_VIEW_MEMBER, (*key_columns(key), epoch), message_ids)
+        rows = self._for_each_id(_VIEW_MEMBER, (*self._columns(key), epoch), message_ids)
         return {id_text(message_id) for (message_id,) in rows}
 
     # Any revision
 
     def view_at(self, key: BranchKey, at: int) -> int | None:
         """See ``ReadTransaction.view_at``."""
-        epoch = self._value(_VIEW_AT, (*key_columns(key), at, at))
+        epoch = self._value(_VIEW_AT, (*self._columns(key), at, at))
         return None if epoch is None else int(epoch)
 
     def count(self, key: BranchKey, at: int, view: int | None) -> int:
         """See ``ReadTransaction.count``."""
-        scope: tuple[Any, ...] = key_columns(key) if view is None else (*key_columns(key), view)
+        scope: tuple[Any, ...] = self._columns(key) if view is None else (*self._columns(key), view)
         sql = _COUNT if view is None else _COUNT_VIEW
         rows: Any = self._connection.execute(sql, _twice(scope, at))
         return sum(number for (number,) in rows)
@@ -237,7 +244,7 @@ class SqliteReadTransaction:
     ) -> list[str]:
         """See ``ReadTransaction.read_ids``."""
         rows = self._scan("ids", key, at, view=view, after=after, limit=limit)
-        return [id_text(message_id) for _, message_id in rows]
+        return codec.id_texts([message_id for _, message_id in rows])
 
     def read_messages(
         self,
@@ -259,7 +266,9 @@ class SqliteReadTransaction:
             "bodies", key, at, view=view, after=after, limit=limit + 1, kinds=kinds, descending=descending
         )
         for _, body in rows:
-            total += len(_present(body))
+            if body is None:
+                raise _no_body()
+            total += len(body)
             if len(bodies) == limit or (bodies and total > max_bytes):
                 return MessagePage(bodies, False)
             bodies.append(body)
@@ -267,13 +276,17 @@ class SqliteReadTransaction:
 
     def changes(self, key: BranchKey, after_revision: int, limit: int) -> list[ChangeRow]:
         """See ``ReadTransaction.changes``."""
-        rows: Any = self._connection.execute(_CHANGES, (*key_columns(key), after_revision, limit))
+        rows: Any = self._connection.execute(_CHANGES, (*self._columns(key), after_revision, limit))
         return [
             ChangeRow(revision, kind, bool(ignorable), payload, id_text(writer_id), counter)
             for revision, kind, ignorable, payload, writer_id, counter in rows
         ]
 
     # Shared by the primitives
+
+    def _columns(self, key: BranchKey) -> KeyColumns:
+        """The leading columns of a branch's rows; every primitive that looks at them asks here first."""
+        return key_columns(key)
 
     def _value(self, sql: str, values: tuple[Any, ...]) -> Any:
         """The first column of the first row, or None."""
@@ -288,7 +301,7 @@ class SqliteReadTransaction:
 
     def _at_revision(self, sql: str, key: BranchKey, at: int, message_ids: Iterable[str]) -> Iterator[Any]:
         """The rows of an ``_at_revision`` statement run for each id, read as they are consumed."""
-        scope = key_columns(key)
+        scope = self._columns(key)
         values = (_twice((*scope, id_blob(message_id)), at) for message_id in message_ids)
         return self._connection.executemany(sql, values)
 
@@ -304,7 +317,7 @@ class SqliteReadTransaction:
         kinds: Collection[int] = (),
         descending: bool = False,
     ) -> Iterator[Any]:
-        tenant, lineage, branch = key_columns(key)
+        tenant, lineage, branch = self._columns(key)
         at_head = at >= self._value(_HEAD_REVISION, (tenant, branch))
         values: dict[str, Any] = {"tenant": tenant, "lineage": lineage, "branch": branch, "limit": limit}
         if not at_head:
@@ -318,7 +331,7 @@ class SqliteReadTransaction:
         return self._connection.execute(scan_sql(scan), values)
 
     def _order_key(self, key: BranchKey, at: int, view: int | None, message_id: str) -> int:
-        scope: tuple[Any, ...] = key_columns(key) if view is None else (*key_columns(key), view)
+        scope: tuple[Any, ...] = self._columns(key) if view is None else (*self._columns(key), view)
         sql = _KEY_AT if view is None else _VIEW_KEY_AT
         found = self._value(sql, _twice((*scope, id_blob(message_id)), at))
         if found is None:
@@ -333,8 +346,12 @@ def _twice(scope: tuple[Any, ...], at: int) -> tuple[Any, ...]:
 
 def _present(body: bytes | None) -> bytes:
     if body is None:
-        raise StoreCorruptError("a message has no body")
+        raise _no_body()
     return body
+
+
+def _no_body() -> StoreCorruptError:
+    return StoreCorruptError("a message has no body")
 
 
 def _end_of_prefix(prefix: bytes) -> bytes:

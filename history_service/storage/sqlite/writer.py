@@ -137,6 +137,12 @@ class GroupWriter:
             job = self._take_queued()
             if job is not None:
                 group.append(job)
+        try:
+            transaction.flush()
+        except Exception:
+            if not self._connection.in_transaction:
+                raise
+            self._run_again(group)
         self._commit(group)
 
     def _begin(self, *, careful: bool) -> None:
@@ -159,12 +165,12 @@ class GroupWriter:
         job.failure = None
         try:
             job.result = job.work(transaction)
+            transaction.end_work()
         except BaseException as error:
             if not self._connection.in_transaction:
                 raise  # SQLite gave the whole group up: a full disk, an I/O error.
             job.failure = translate(error)
             return transaction.undo_work()
-        transaction.end_work()
         return True
 
     def _run_again(self, group: list[_Job]) -> None:

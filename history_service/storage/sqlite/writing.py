@@ -9,10 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 import apsw
 
-from history_service.storage.port import BranchKey, BranchRow, NewMember, RecordedResponse
+from history_service.storage.port import BranchAnchor, BranchKey, BranchRow, NewMember, RecordedResponse
 from history_service.storage.sqlite import writing_sql as sql
-from history_service.storage.sqlite.codec import copy_branch, id_blob, key_columns, optional_id_blob
+from history_service.storage.sqlite.codec import KeyColumns, id_blob, key_columns, optional_id_blob
+from history_service.storage.sqlite.pending import Address, PendingRows
 from history_service.storage.sqlite.reading import SqliteReadTransaction
+from history_service.storage.sqlite.recent_requests import RecentRequests
 
 HEADS_REMEMBERED = 4096
 """Branches whose head the writer remembers, so that a write need not read it."""
@@ -25,6 +27,9 @@ class SqliteWriteTransaction(SqliteReadTransaction):
     remembers about the database (branch heads, the next body number, the
     counter of changes) is what the open transaction says; ``undo_work``
     and ``forget`` keep it so.
+
+    New rows and heads wait in ``PendingRows`` for the end of the group. A
+    primitive that looks at a branch that has some there has them written first.
 
     Attributes:
         group_bytes: Bytes of bodies and payloads written since ``begin_group``.
@@ -43,8 +48,11 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._counter_of_work = 0
         self._counter_of_commit = 0
         self._next_body = 1 + self._value(sql.LAST_BODY, ())
-        self._heads: OrderedDict[tuple[str, str], tuple[int, BranchRow]] = OrderedDict()
-        self._touched: list[tuple[str, str]] = []
+        self._heads: OrderedDict[Address, tuple[int, BranchRow]] = OrderedDict()
+        self._requests = RecentRequests(self._value(sql.GREATEST_REQUEST, ()))
+        self._pending = PendingRows()
+        self._failure: Exception | None = None
+        self._touched: list[Address] = []
         self._wrote = False
         self._careful = False
         self.group_bytes = 0
@@ -68,6 +76,26 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """Drop what is remembered: the group was rolled back."""
         self._heads.clear()
         self._counter = self._counter_of_commit
+        self._drop_pending()
+
+    def flush(self) -> None:
+        """Write what is pending; comes before COMMIT.
+
+        Raises:
+            apsw.Error: A row is refused, or the disk fails. The group then has
+                to be rolled back, however often the caller tries again.
+        """
+        if self._failure is not None:
+            raise self._failure
+        try:
+            self._pending.write(self._connection)
+        except Exception as error:
+            self._failure = error
+            raise
+
+    def _drop_pending(self) -> None:
+        self._pending.clear()
+        self._failure = None
 
     def begin_work(self) -> None:
         """Start a work."""
@@ -86,6 +114,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
             return True
         if not self._careful:
             return False
+        self._drop_pending()
         self._connection.execute("ROLLBACK TO work")
         self._connection.execute("RELEASE work")
         for address in self._touched:
@@ -94,8 +123,14 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         return True
 
     def end_work(self) -> None:
-        """End a work that succeeded."""
+        """End a work that succeeded.
+
+        Raises:
+            apsw.Error: See ``flush``; only of careful groups, where no other
+                work's rows are pending.
+        """
         if self._wrote and self._careful:
+            self.flush()
             self._connection.execute("RELEASE work")
 
     def _writes(self) -> None:
@@ -105,12 +140,17 @@ class SqliteWriteTransaction(SqliteReadTransaction):
             if self._careful:
                 self._connection.execute("SAVEPOINT work")
 
+    def _columns(self, key: BranchKey) -> KeyColumns:
+        if key in self._pending.branches:
+            self.flush()
+        return key_columns(key)
+
     # Directory
 
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
         """See ``ReadTransaction.branch``."""
         found = self._head(tenant_id, branch_id)
-        return None if found is None else copy_branch(found[1])
+        return None if found is None else found[1].copied()
 
     def _head(self, tenant_id: str, branch_id: str) -> tuple[int, BranchRow] | None:
         address = tenant_id, branch_id
@@ -118,15 +158,37 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         if found is not None:
             self._heads.move_to_end(address)
             return found
+        if address in self._pending.heads:
+            self.flush()
         found = self._numbered_branch(tenant_id, branch_id)
         if found is not None:
             self._remember(address, found)
         return found
 
-    def _remember(self, address: tuple[str, str], head: tuple[int, BranchRow]) -> None:
+    def _remember(self, address: Address, head: tuple[int, BranchRow]) -> None:
         self._heads[address] = head
         if len(self._heads) > HEADS_REMEMBERED:
             self._heads.popitem(last=False)
+
+    def list_branches(
+        self,
+        tenant_id: str,
+        *,
+        external_key_prefix: str | None,
+        parent_branch_id: str | None,
+        after: BranchAnchor | None,
+        limit: int,
+    ) -> list[BranchRow]:
+        """See ``ReadTransaction.list_branches``."""
+        if self._pending.heads:
+            self.flush()
+        return super().list_branches(
+            tenant_id,
+            external_key_prefix=external_key_prefix,
+            parent_branch_id=parent_branch_id,
+            after=after,
+            limit=limit,
+        )
 
     def insert_branch(self, branch: BranchRow, metadata_json: str) -> None:
         """See ``WriteTransaction.insert_branch``."""
@@ -158,11 +220,12 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         if former is None:
             raise LookupError("a head is saved for a branch that was not inserted")
         number, row = former
-        self._connection.execute(sql.SAVE_HEAD, (*_head_columns(branch), number))
+        self._pending.branches.add(branch.key)
+        self._pending.heads[address] = (number, *_head_columns(branch))
         if row.deleted != branch.deleted:
             self._connection.execute(sql.SAVE_DELETED, (int(branch.deleted), number))
         self._touched.append(address)
-        self._remember(address, (number, copy_branch(branch)))
+        self._remember(address, (number, branch.copied()))
 
     def put_metadata(self, key: BranchKey, revision: int, metadata_json: str) -> None:
         """See ``WriteTransaction.put_metadata``."""
@@ -176,13 +239,24 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """See ``WriteTransaction.record_response``."""
         self._writes()
         self.group_bytes += len(recorded.response)
-        self._connection.execute(
-            sql.INSERT_RESPONSE, (tenant_id, id_blob(request_id), *recorded, recorded_at)
-        )
+        blob = id_blob(request_id)
+        self._requests.add(blob)
+        self._pending.responses[tenant_id, request_id] = recorded
+        self._pending.recorded.append((tenant_id, blob, *recorded, recorded_at))
+
+    def recorded_response(self, tenant_id: str, request_id: str) -> RecordedResponse | None:
+        """See ``ReadTransaction.recorded_response``."""
+        pending = self._pending.responses.get((tenant_id, request_id))
+        if pending is not None:
+            return pending
+        if self._requests.surely_new(id_blob(request_id)):
+            return None
+        return super().recorded_response(tenant_id, request_id)
 
     def expire_responses(self, recorded_before: int, limit: int) -> int:
         """See ``WriteTransaction.expire_responses``."""
         self._writes()
+        self.flush()
         self._connection.execute(sql.EXPIRE_RESPONSES, (recorded_before, limit))
         return self._connection.changes()
 
@@ -192,9 +266,9 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """See ``WriteTransaction.append_change``."""
         self._writes()
         self.group_bytes += len(payload)
-        self._connection.execute(
-            sql.INSERT_CHANGE,
-            (*key_columns(key), revision, kind, int(ignorable), payload, self._writer, self._counter),
+        self._pending.branches.add(key)
+        self._pending.changes.append(
+            (*key_columns(key), revision, kind, int(ignorable), payload, self._writer, self._counter)
         )
         self._counter += 1
 
@@ -205,8 +279,8 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._writes()
         columns = key_columns(key)
         tenant, lineage, _ = columns
-        bodies = []
-        members = []
+        pending = self._pending
+        pending.branches.add(key)
         for message_id, order_key, kind, link_id, interim, body in rows:
             if isinstance(body, int):
                 number = body
@@ -214,16 +288,14 @@ class SqliteWriteTransaction(SqliteReadTransaction):
                 number = self._next_body
                 self._next_body += 1
                 self.group_bytes += len(body)
-                bodies.append((number, tenant, lineage, body))
+                pending.bodies.append((number, tenant, lineage, body))
             message, link = id_blob(message_id), optional_id_blob(link_id)
-            members.append((*columns, message, order_key, kind, revision, number, link, int(interim)))
-        self._connection.executemany(sql.INSERT_BODY, bodies)
-        self._connection.executemany(sql.INSERT_MEMBER, members)
+            pending.members.append((*columns, message, order_key, kind, revision, number, link, int(interim)))
 
     def remove_members(self, key: BranchKey, revision: int, message_ids: Collection[str]) -> None:
         """See ``WriteTransaction.remove_members``."""
         self._writes()
-        columns = key_columns(key)
+        columns = self._columns(key)
         self._connection.executemany(
             sql.END_MEMBER, [(revision, *columns, id_blob(message_id)) for message_id in message_ids]
         )
@@ -231,18 +303,20 @@ class SqliteWriteTransaction(SqliteReadTransaction):
     def remove_all_members(self, key: BranchKey, revision: int, keep: str | None) -> None:
         """See ``WriteTransaction.remove_all_members``."""
         self._writes()
-        self._connection.execute(sql.END_OTHER_MEMBERS, (revision, *key_columns(key), optional_id_blob(keep)))
+        self._connection.execute(
+            sql.END_OTHER_MEMBERS, (revision, *self._columns(key), optional_id_blob(keep))
+        )
 
     def order_keys_between(self, key: BranchKey, low: int, high: int) -> list[int]:
         """See ``WriteTransaction.order_keys_between``."""
-        columns = key_columns(key)
+        columns = self._columns(key)
         rows = self._connection.execute(sql.ORDER_KEYS_BETWEEN, (*columns, low, high, *columns, low, high))
         return [order_key for (order_key,) in rows]
 
     def relabel(self, key: BranchKey, new_keys: Mapping[int, int]) -> None:
         """See ``WriteTransaction.relabel``."""
         self._writes()
-        columns = key_columns(key)
+        columns = self._columns(key)
         moves = [(new, *columns, old) for old, new in new_keys.items()]
         for statement in sql.RELABEL_AWAY:
             self._connection.executemany(statement, moves)
@@ -267,9 +341,9 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """See ``WriteTransaction.insert_view_rows``."""
         self._writes()
         columns = key_columns(key)
-        self._connection.executemany(
-            sql.INSERT_VIEW_ROW,
-            [(*columns, epoch, id_blob(message_id), order_key, revision) for order_key, message_id in rows],
+        self._pending.branches.add(key)
+        self._pending.view_rows.extend(
+            (*columns, epoch, id_blob(message_id), order_key, revision) for order_key, message_id in rows
         )
 
     def remove_view_rows(
@@ -277,7 +351,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
     ) -> int:
         """See ``WriteTransaction.remove_view_rows``."""
         self._writes()
-        columns = key_columns(key)
+        columns = self._columns(key)
         before = self._connection.total_changes()
         self._connection.executemany(
             sql.END_VIEW_ROW, [(revision, *columns, epoch, id_blob(message_id)) for message_id in message_ids]
@@ -288,7 +362,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """See ``WriteTransaction.remove_all_view_rows``."""
         self._writes()
         self._connection.execute(
-            sql.END_OTHER_VIEW_ROWS, (revision, *key_columns(key), epoch, optional_id_blob(keep))
+            sql.END_OTHER_VIEW_ROWS, (revision, *self._columns(key), epoch, optional_id_blob(keep))
         )
 
 

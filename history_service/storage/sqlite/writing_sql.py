@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 OF_BRANCH = "tenant_id = ? AND lineage_id = ? AND branch_id = ?"
 
 
+@dataclass(frozen=True, slots=True)
+class ManyRows:
+    """A statement that takes one row of values or many."""
+
+    before: str
+    row: str
+    after: str = ""
+
+    @lru_cache(maxsize=64)  # noqa: B019 (the instances are this module's constants)
+    def of(self, count: int) -> str:
+        """Return the statement for a number of rows."""
+        return f"{self.before}{', '.join([self.row] * count)}{self.after}"
+
+
+def _insert_many(table: str, columns: str) -> ManyRows:
+    row = ", ".join("?" * len(columns.split(",")))
+    return ManyRows(f"INSERT INTO {table} ({columns}) VALUES ", f"({row})")
+
+
 def _insert(table: str, columns: str) -> str:
-    return f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(columns.split(',')))})"
+    return _insert_many(table, columns).of(1)
 
 
 INSERT_BRANCH = _insert(
@@ -14,26 +36,39 @@ INSERT_BRANCH = _insert(
     "tenant_id, branch_id, lineage_id, incarnation, created_at, external_key, parent_branch_id, revision,"
     " message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted",
 )
-SAVE_HEAD = (
-    "UPDATE branch SET revision = ?, message_count = ?, last_key = ?, system_id = ?, view_epoch = ?,"
-    " view_count = ?, view_last_key = ? WHERE number = ?"
+# Of each row: the branch's number, then its head.
+SAVE_HEADS = ManyRows(
+    "UPDATE branch SET revision = head.column2, message_count = head.column3, last_key = head.column4,"
+    " system_id = head.column5, view_epoch = head.column6, view_count = head.column7,"
+    " view_last_key = head.column8 FROM (VALUES ",
+    "(?, ?, ?, ?, ?, ?, ?, ?)",
+    ") AS head WHERE branch.number = head.column1",
 )
 # Apart from the head: naming the column would rewrite three indexes with every write.
 SAVE_DELETED = "UPDATE branch SET deleted = ? WHERE number = ?"
 INSERT_METADATA = _insert("branch_metadata", "tenant_id, lineage_id, branch_id, revision, metadata_json")
-INSERT_RESPONSE = _insert("recorded_response", "tenant_id, request_id, request_hash, response, recorded_at")
+INSERT_RESPONSES = _insert_many(
+    "recorded_response", "tenant_id, request_id, request_hash, response, recorded_at"
+)
+# One look-up for each tenant, not a walk over all ids.
+GREATEST_REQUEST = (
+    "WITH RECURSIVE tenant (id) AS (SELECT min(tenant_id) FROM recorded_response UNION ALL"
+    " SELECT (SELECT min(tenant_id) FROM recorded_response WHERE tenant_id > tenant.id)"
+    " FROM tenant WHERE tenant.id IS NOT NULL)"
+    " SELECT max((SELECT max(request_id) FROM recorded_response WHERE tenant_id = tenant.id)) FROM tenant"
+)
 EXPIRE_RESPONSES = (
     "DELETE FROM recorded_response WHERE rowid IN"
     " (SELECT rowid FROM recorded_response WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)"
 )
-INSERT_CHANGE = _insert(
+INSERT_CHANGES = _insert_many(
     "change", "tenant_id, lineage_id, branch_id, revision, kind, ignorable, payload, writer, counter"
 )
 INSERT_WRITER = _insert("writer", "writer_id, started_at")
 
 LAST_BODY = "SELECT coalesce(max(number), 0) FROM message_body"
-INSERT_BODY = _insert("message_body", "number, tenant_id, lineage_id, bytes")
-INSERT_MEMBER = _insert(
+INSERT_BODIES = _insert_many("message_body", "number, tenant_id, lineage_id, bytes")
+INSERT_MEMBERS = _insert_many(
     "member",
     "tenant_id, lineage_id, branch_id, message_id, order_key, kind, added_revision, body, link_id, interim",
 )
@@ -59,7 +94,7 @@ RELABEL_BACK = [
 
 INSERT_VIEW = _insert("view", "tenant_id, lineage_id, branch_id, epoch")
 END_VIEW = f"UPDATE view SET ended_revision = ? WHERE {OF_BRANCH} AND epoch = ?"
-INSERT_VIEW_ROW = _insert(
+INSERT_VIEW_ROWS = _insert_many(
     "view_row", "tenant_id, lineage_id, branch_id, epoch, message_id, order_key, added_revision"
 )
 END_VIEW_ROWS = (

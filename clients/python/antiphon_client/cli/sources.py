@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphon_client.json_text import JsonTextError, dump_json_text, parse_json_text
-
-_EXTERNAL_KEY_BYTES = 512
+from antiphon_client.limits import DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +104,6 @@ def _read(line: int, text: bytes, default_id: str, *, needs_id: bool) -> Convers
     source_id = value.get("id", None if needs_id else default_id)
     if not isinstance(source_id, str) or not source_id:
         return BadEntry(line, "there is no id, which must be text")
-    if len(source_id.encode()) > _EXTERNAL_KEY_BYTES:
-        return BadEntry(line, f"the id is longer than {_EXTERNAL_KEY_BYTES} bytes")
+    if len(source_id.encode()) > DEFAULT_LIMITS.external_key_bytes:
+        return BadEntry(line, f"the id is longer than {DEFAULT_LIMITS.external_key_bytes} bytes")
     return Conversation(line, source_id, messages)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
+from collections.abc import Iterator
 from typing import TextIO, cast
 
 import structlog
@@ -22,6 +24,33 @@ _SHARED: list[structlog.typing.Processor] = [
 ]
 
 
+def _format_cause(
+    _logger: object, _method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Put an exception's type and place into the record; not its text, which may quote contents."""
+    cause = event.pop("exc_info", None)
+    if cause is True:
+        cause = sys.exc_info()[1]
+    if isinstance(cause, tuple):
+        cause = cause[1]
+    if isinstance(cause, BaseException):
+        event["exception"] = "".join(_cause_lines(cause)).rstrip()
+    return event
+
+
+def _cause_lines(cause: BaseException) -> Iterator[str]:
+    earlier = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    if earlier is not None:
+        yield from _cause_lines(earlier)
+        yield "which led to:\n"
+    yield from traceback.format_tb(cause.__traceback__)
+    yield f"{type(cause).__module__}.{type(cause).__qualname__}\n"
+    if isinstance(cause, BaseExceptionGroup):
+        for member in cause.exceptions:
+            yield "of which one:\n"
+            yield from _cause_lines(member)
+
+
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     """Return the logger ``antiphon.<name>``."""
     logger = structlog.wrap_logger(
@@ -29,7 +58,7 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
         processors=[
             structlog.stdlib.filter_by_level,
             *_SHARED,
-            structlog.processors.format_exc_info,
+            _format_cause,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         wrapper_class=structlog.stdlib.BoundLogger,
@@ -46,7 +75,7 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
         stream: Where to; standard error when None.
     """
     formatter = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=[*_SHARED, structlog.processors.format_exc_info],
+        foreign_pre_chain=[*_SHARED, _format_cause],
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.JSONRenderer(),

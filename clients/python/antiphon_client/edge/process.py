@@ -17,6 +17,13 @@ from antiphon_client.errors import AntiphonError
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
+_COLLECTION_THRESHOLD = 10_000
+"""New containers between two runs of the cycle collector.
+
+Calls leave hardly any cycles, but a large one makes thousands of containers
+that live to its end: at Python's 700 the collector took 6 % of a compilation.
+"""
+
 
 def run(prog: str, service: str, log_level: str, build: Callable[[], ServiceServer]) -> int:
     """Serve until a signal asks for the end.
@@ -55,6 +62,7 @@ async def _serve(service: str, build: Callable[[], ServiceServer]) -> None:
     # Everything made so far lives as long as the process: the collector need not look at it again.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(_COLLECTION_THRESHOLD)
     print(
         json.dumps({"event": "ready", "service": service, "address": address, "pid": os.getpid()}), flush=True
     )

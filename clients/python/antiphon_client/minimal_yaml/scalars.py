@@ -45,9 +45,10 @@ _FREE_FIRST = (
     frozenset(map(chr, range(0x21, 0x7F))) - _INDICATORS - _INDICATORS_BEFORE_SPACE - {".", *_RESOLVERS}
 )
 
-# The common text in one pass: a first character that decides nothing, then characters that need no care,
-# a colon before no space, a number sign after none; no final space, and no word
-# such as "yes". Twice as fast as the steps of `_flow` for a word, three times for a sentence.
+# The common text in one pass: a first character that decides nothing, unless the
+# whole is a word such as "yes"; then characters that need no care, colons before
+# no space and number signs after none; no space at the end. For a word it takes
+# three quarters of the time of `write_text`, for a sentence half of it.
 _WORD_FIRST = "".join(filter(str.isalpha, _RESOLVERS))
 _WORDS = "|".join(sorted({_RESOLVERS[first].pattern for first in _WORD_FIRST}))
 _FREE = rf"[ !-\"$-9;-~{_PLAIN_UNICODE}]*+"

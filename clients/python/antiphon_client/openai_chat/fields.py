@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from antiphon_client.json_text import JsonTextError, dump_json_text, parse_json_text
+from antiphon_client.json_text import MAX_DEPTH, JsonTextError, dump_json_text, parse_json_text
 
 _MISSING: Final[Any] = object()
-_MAX_DEPTH: Final = 100
 
 
 def plain_message(given: Any, path: str) -> dict[str, Any]:
@@ -56,7 +55,7 @@ def required_text(given: Any, path: str, name: str) -> str:
 
 
 def _innermost(value: Any, path: str, error: JsonTextError, depth: int = 0) -> tuple[str, JsonTextError]:
-    if depth < _MAX_DEPTH:
+    if depth < MAX_DEPTH:
         for child_path, child in _children(value, path):
             try:
                 dump_json_text(child)

@@ -83,7 +83,8 @@ class CompileRequest(_message.Message):
     @_builtins.property
     def instruction(self) -> _message_pb2.Message:
         """The turn's instruction: a message with InstructionContent. Required in
-        FOLDED. It need not be, and usually is not, in the branch.
+        FOLDED. It need not be, and usually is not, in the branch. EXCLUDED, or text
+        or blocks that render to nothing, is FIELD_INVALID.
         """
 
     @_builtins.property
@@ -163,7 +164,9 @@ Global___BranchRef: _TypeAlias = BranchRef  # noqa: Y015
 
 @_typing.final
 class Snapshot(_message.Message):
-    """A snapshot as a source."""
+    """A snapshot as a source. Fields of its messages that this compiler does not
+    know are ignored, but for a content variant (UNSUPPORTED_CONTENT).
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -175,7 +178,9 @@ class Snapshot(_message.Message):
 
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
-        """The messages, in order. Each needs an id, each id once."""
+        """The messages, in order. Each needs an id, each id once. A message with
+        SystemContent must be the system record above.
+        """
 
     def __init__(
         self,

@@ -46,9 +46,9 @@ class Branch(_message.Message):
     lineage_id: _builtins.str
     """Root of the branch's fork tree; the branch's own id unless it is a fork."""
     incarnation: _builtins.str
-    """A random UUID set when the branch is created or restored. Whoever keeps
-    anything derived from a branch keeps it under this too, so that a restored
-    branch is never mistaken for the former one.
+    """A random UUID set when the branch is created. Whoever keeps anything derived
+    from a branch keeps it under this too, so that a branch made anew is never
+    mistaken for the former one.
     """
     metadata_json: _builtins.str
     """The caller's own data: the text of a JSON object, 512 KiB at most

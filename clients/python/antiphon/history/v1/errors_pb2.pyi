@@ -59,8 +59,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     `branch_id` of the branch that has it.
     """
     ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 10
-    """ALREADY_EXISTS. The request_id was used before with another request. Use a
-    new one for a new request.
+    """ALREADY_EXISTS. The request_id was used before with another request;
+    metadata: `request_id`. Use a new one for a new request.
     """
     ERROR_REASON_ACTION_ALREADY_ANSWERED: _ErrorReason.ValueType  # 11
     """ALREADY_EXISTS. The action request already has a final response; metadata:
@@ -163,8 +163,8 @@ ERROR_REASON_BRANCH_EXISTS: ErrorReason.ValueType  # 9
 `branch_id` of the branch that has it.
 """
 ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 10
-"""ALREADY_EXISTS. The request_id was used before with another request. Use a
-new one for a new request.
+"""ALREADY_EXISTS. The request_id was used before with another request;
+metadata: `request_id`. Use a new one for a new request.
 """
 ERROR_REASON_ACTION_ALREADY_ANSWERED: ErrorReason.ValueType  # 11
 """ALREADY_EXISTS. The action request already has a final response; metadata:

@@ -167,7 +167,8 @@ class HistoryServiceServicer(object):
         """Makes an empty branch at revision 1.
 
         Errors: BRANCH_EXISTS (the id or the external key is taken), BRANCH_DELETED
-        (the id was a deleted branch's), RESERVED_KEY, REQUEST_ID_REUSED.
+        (the id was a deleted branch's, or the parent was deleted),
+        BRANCH_NOT_FOUND (the parent), RESERVED_KEY, REQUEST_ID_REUSED.
         Idempotent by request_id. Cost: constant.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -222,7 +223,8 @@ class HistoryServiceServicer(object):
         record. A response with an action_request_id is linked to its request both
         ways in the same revision.
 
-        Errors: FIELD_INVALID (an id twice, two systems, no message),
+        Errors: FIELD_INVALID (an id twice, two systems, no message, a final
+        response made interim, a replacement that names another request),
         SIZE_LIMIT_EXCEEDED (over 1,000 messages, a message over 3 MiB),
         CONTENT_KIND_FIXED, ACTION_REQUEST_UNKNOWN, ACTION_ALREADY_ANSWERED.
         Idempotent by request_id. Cost: that of the messages, whatever the
@@ -260,7 +262,8 @@ class HistoryServiceServicer(object):
         action links that pointed to them.
 
         Errors: MESSAGE_NOT_FOUND (all of them are listed, nothing is removed),
-        SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
+        SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by
+        request_id. Cost: that of the messages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -62,7 +62,8 @@ class HistoryServiceStub:
     """Makes an empty branch at revision 1.
 
     Errors: BRANCH_EXISTS (the id or the external key is taken), BRANCH_DELETED
-    (the id was a deleted branch's), RESERVED_KEY, REQUEST_ID_REUSED.
+    (the id was a deleted branch's, or the parent was deleted),
+    BRANCH_NOT_FOUND (the parent), RESERVED_KEY, REQUEST_ID_REUSED.
     Idempotent by request_id. Cost: constant.
     """
     GetBranch: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.GetBranchRequest, _history_service_pb2.GetBranchResponse]
@@ -97,7 +98,8 @@ class HistoryServiceStub:
     record. A response with an action_request_id is linked to its request both
     ways in the same revision.
 
-    Errors: FIELD_INVALID (an id twice, two systems, no message),
+    Errors: FIELD_INVALID (an id twice, two systems, no message, a final
+    response made interim, a replacement that names another request),
     SIZE_LIMIT_EXCEEDED (over 1,000 messages, a message over 3 MiB),
     CONTENT_KIND_FIXED, ACTION_REQUEST_UNKNOWN, ACTION_ALREADY_ANSWERED.
     Idempotent by request_id. Cost: that of the messages, whatever the
@@ -123,7 +125,8 @@ class HistoryServiceStub:
     action links that pointed to them.
 
     Errors: MESSAGE_NOT_FOUND (all of them are listed, nothing is removed),
-    SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
+    SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by
+    request_id. Cost: that of the messages.
     """
     MoveMessage: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.MoveMessageRequest, _history_service_pb2.MoveMessageResponse]
     """Moves one message to another index of the full order. A selected view is
@@ -213,7 +216,8 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     """Makes an empty branch at revision 1.
 
     Errors: BRANCH_EXISTS (the id or the external key is taken), BRANCH_DELETED
-    (the id was a deleted branch's), RESERVED_KEY, REQUEST_ID_REUSED.
+    (the id was a deleted branch's, or the parent was deleted),
+    BRANCH_NOT_FOUND (the parent), RESERVED_KEY, REQUEST_ID_REUSED.
     Idempotent by request_id. Cost: constant.
     """
     GetBranch: _aio.UnaryUnaryMultiCallable[_history_service_pb2.GetBranchRequest, _history_service_pb2.GetBranchResponse]  # type: ignore[assignment]
@@ -248,7 +252,8 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     record. A response with an action_request_id is linked to its request both
     ways in the same revision.
 
-    Errors: FIELD_INVALID (an id twice, two systems, no message),
+    Errors: FIELD_INVALID (an id twice, two systems, no message, a final
+    response made interim, a replacement that names another request),
     SIZE_LIMIT_EXCEEDED (over 1,000 messages, a message over 3 MiB),
     CONTENT_KIND_FIXED, ACTION_REQUEST_UNKNOWN, ACTION_ALREADY_ANSWERED.
     Idempotent by request_id. Cost: that of the messages, whatever the
@@ -274,7 +279,8 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     action links that pointed to them.
 
     Errors: MESSAGE_NOT_FOUND (all of them are listed, nothing is removed),
-    SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
+    SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by
+    request_id. Cost: that of the messages.
     """
     MoveMessage: _aio.UnaryUnaryMultiCallable[_history_service_pb2.MoveMessageRequest, _history_service_pb2.MoveMessageResponse]  # type: ignore[assignment]
     """Moves one message to another index of the full order. A selected view is
@@ -367,7 +373,8 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """Makes an empty branch at revision 1.
 
         Errors: BRANCH_EXISTS (the id or the external key is taken), BRANCH_DELETED
-        (the id was a deleted branch's), RESERVED_KEY, REQUEST_ID_REUSED.
+        (the id was a deleted branch's, or the parent was deleted),
+        BRANCH_NOT_FOUND (the parent), RESERVED_KEY, REQUEST_ID_REUSED.
         Idempotent by request_id. Cost: constant.
         """
 
@@ -432,7 +439,8 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         record. A response with an action_request_id is linked to its request both
         ways in the same revision.
 
-        Errors: FIELD_INVALID (an id twice, two systems, no message),
+        Errors: FIELD_INVALID (an id twice, two systems, no message, a final
+        response made interim, a replacement that names another request),
         SIZE_LIMIT_EXCEEDED (over 1,000 messages, a message over 3 MiB),
         CONTENT_KIND_FIXED, ACTION_REQUEST_UNKNOWN, ACTION_ALREADY_ANSWERED.
         Idempotent by request_id. Cost: that of the messages, whatever the
@@ -476,7 +484,8 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         action links that pointed to them.
 
         Errors: MESSAGE_NOT_FOUND (all of them are listed, nothing is removed),
-        SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by request_id. Cost: that of the messages.
+        SIZE_LIMIT_EXCEEDED (over 1,000 ids), SYSTEM_RECORD_FIXED. Idempotent by
+        request_id. Cost: that of the messages.
         """
 
     @_abc_1.abstractmethod

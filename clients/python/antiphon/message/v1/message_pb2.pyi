@@ -120,12 +120,14 @@ class Message(_message.Message):
     other packages: the text is RFC 8259 JSON in UTF-8 and is kept byte for byte,
     key order and number spelling included. Refused with FIELD_INVALID and the
     field's path: NaN and Infinity, duplicate keys in one object, lone
-    surrogates, nesting deeper than 100, a number that overflows an IEEE double
-    or has more than 4,000 digits, and a value that is not an object where an
-    object is required. Text is never normalized, trimmed or re-encoded; NUL is
+    surrogates, nesting deeper than 100, a number with a fraction or an exponent
+    that overflows an IEEE double, a number of more than 4,000 digits, and a value
+    that is not an object where an object is required. Integers are exact at any
+    size up to that. Text is never normalized, trimmed or re-encoded; NUL is
     legal text.
 
-    Limit: 3 MiB encoded, what the service adds included (SIZE_LIMIT_EXCEEDED).
+    Limit: 3 MiB encoded, with 64 bytes of room for what the service may add
+    (SIZE_LIMIT_EXCEEDED).
     """
 
     DESCRIPTOR: _descriptor.Descriptor

@@ -9,7 +9,7 @@ from antiphon_client.errors import Violation
 from antiphon_client.messages.validation.fields import EMPTY, REQUIRED, join, validate_json_field
 from antiphon_client.messages.validation.images import check_image
 
-_IMAGE_DETAILS = frozenset(content_block_pb2.ImageDetail.values())
+IMAGE_DETAILS = frozenset(content_block_pb2.ImageDetail.values())
 
 
 def validate_blocks(
@@ -76,5 +76,5 @@ def _validate_image(image: content_block_pb2.Image, field: str, violations: list
             violations.append(Violation(join(field, "mime_type"), "must not be empty with data"))
         if not image.data:
             violations.append(Violation(join(field, "data"), EMPTY))
-    if image.detail not in _IMAGE_DETAILS:
+    if image.detail not in IMAGE_DETAILS:
         violations.append(Violation(join(field, "detail"), f"unknown detail {image.detail}"))

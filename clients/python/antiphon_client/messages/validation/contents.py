@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from antiphon.message.v1 import content_block_pb2, message_pb2
+from antiphon.message.v1 import message_pb2
 from antiphon_client.errors import Violation
-from antiphon_client.messages.validation.blocks import validate_blocks
+from antiphon_client.messages.validation.blocks import IMAGE_DETAILS, validate_blocks
 from antiphon_client.messages.validation.fields import join, validate_json_field, validate_uuid
 from antiphon_client.messages.validation.images import check_image
 
-_IMAGE_DETAILS = frozenset(content_block_pb2.ImageDetail.values())
 _RESPONSE_STATES = frozenset(message_pb2.ActionResponseState.values())
 
 
@@ -24,7 +23,7 @@ def validate_instruction(
         reason = check_image(image)
         if reason is not None:
             violations.append(Violation(join(field, f"images[{index}]"), reason))
-    if content.image_detail not in _IMAGE_DETAILS:
+    if content.image_detail not in IMAGE_DETAILS:
         violations.append(Violation(join(field, "image_detail"), f"unknown detail {content.image_detail}"))
     validate_blocks(content.blocks, field, violations)
 
