@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from antiphon.compiler.v1.compiler_service_pb2 import (
     CompileRequest,
@@ -13,6 +12,7 @@ from antiphon.compiler.v1.compiler_service_pb2 import (
 )
 from antiphon.compiler.v1.compiler_service_pb2_grpc import CompilerServiceServicer
 from antiphon_client.edge.call import current_call
+from antiphon_client.edge.offload import run_weighted
 from antiphon_client.errors import FieldInvalidError
 from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot
@@ -22,11 +22,7 @@ from compiler_service.request_checks import check_request, check_snapshot
 from compiler_service.source import SnapshotStub, pull_snapshot
 from compiler_service.streaming import stream_frames
 
-P = ParamSpec("P")
 T = TypeVar("T")
-
-INLINE_BYTES = 64 * 1024
-"""Input up to which work is done on the event loop, in bytes: some 2 ms of it."""
 
 
 class CompilerServicer(CompilerServiceServicer):
@@ -53,18 +49,18 @@ class CompilerServicer(CompilerServiceServicer):
     async def _compile(
         self, request: CompileRequest, field_prefix: str, encode: Callable[[Compilation, Limits], T]
     ) -> T:
-        """Compile and encode what comes out."""
+        """Compile and encode what comes out; a stream's frames are encoded as they are sent."""
         weight = request.ByteSize()
-        await _run(weight, check_request, request, field_prefix, self._limits)
+        await run_weighted(weight, check_request, request, field_prefix, self._limits)
         pulled: AssembledSnapshot | None = None
         if request.HasField("branch"):
-            pulled = await pull_snapshot(self._history, request, current_call())
+            pulled = await pull_snapshot(self._history, request, current_call(), self._limits)
             weight += sum(map(len, pulled.messages))
 
         def compile_and_encode() -> T:
             return encode(_compile_from(request, pulled, field_prefix, self._limits), self._limits)
 
-        return await _run(weight, compile_and_encode)
+        return await run_weighted(weight, compile_and_encode)
 
 
 def _compile_from(
@@ -77,10 +73,3 @@ def _compile_from(
         check_snapshot(snapshot, field_prefix, limits)
         source = CompileSource(snapshot.system if snapshot.HasField("system") else None, snapshot.messages)
     return compile_turn(request, source, field_prefix=field_prefix)
-
-
-async def _run(weight: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do small work at once and large work in a thread, so that it does not hold up other calls."""
-    if weight <= INLINE_BYTES:
-        return work(*args, **kwargs)
-    return await asyncio.to_thread(work, *args, **kwargs)

@@ -17,7 +17,8 @@ import grpc.aio
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.history.v1.history_service_pb2 import ReadSnapshotRequest, ReadSnapshotResponse
 from antiphon_client.edge.call import Call
-from antiphon_client.errors import HistoryUnavailableError
+from antiphon_client.errors import HistoryUnavailableError, SizeLimitExceededError
+from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot, SnapshotAssembler
 from antiphon_client.status import error_from_rpc
 from antiphon_client.transport_errors import DeadlineExceededError
@@ -54,16 +55,20 @@ class SnapshotStub(Protocol):
         ...
 
 
-async def pull_snapshot(stub: SnapshotStub | None, request: CompileRequest, call: Call) -> AssembledSnapshot:
+async def pull_snapshot(
+    stub: SnapshotStub | None, request: CompileRequest, call: Call, limits: Limits
+) -> AssembledSnapshot:
     """Read the snapshot that a request with a branch as its source asks for.
 
     Args:
         stub: The history service; None where none is configured.
         request: The request.
         call: The call being served: its metadata and deadline are handed on.
+        limits: Gives ``snapshot_bytes``.
 
     Raises:
         HistoryUnavailableError: The history service cannot be reached.
+        SizeLimitExceededError: The snapshot is larger than the limit.
         SnapshotTruncatedError: The stream ended early or does not match its footer.
         DeadlineExceededError: The caller's deadline passed.
         AntiphonError: Whatever the history service answered.
@@ -77,8 +82,18 @@ async def pull_snapshot(stub: SnapshotStub | None, request: CompileRequest, call
     stream = stub.ReadSnapshot(
         _snapshot_request(request), timeout=timeout, metadata=grpc.aio.Metadata(*_forwarded(call.metadata))
     )
+    pulled = 0
     try:
         async for frame in stream:
+            pulled += frame.ByteSize()
+            if pulled > limits.snapshot_bytes:
+                raise SizeLimitExceededError.of(
+                    "the branch's snapshot",
+                    limit_name="snapshot_bytes",
+                    limit=limits.snapshot_bytes,
+                    actual=pulled,
+                    advice="select a part of it by a view or a progression",
+                )
             assembler.feed(frame)
     except grpc.RpcError as error:
         _raise_for(error)

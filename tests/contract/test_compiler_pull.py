@@ -14,9 +14,15 @@ import pytest
 
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest, StreamCompileRequest
 from antiphon.history.v1 import history_service_pb2 as history_pb
-from antiphon.message.v1.message_pb2 import Message
-from antiphon_client.errors import BranchNotFoundError, ProgressionInvalidError, StoreBusyError
-from antiphon_client.status import HISTORY_DOMAIN, to_status, trailers
+from antiphon.message.v1.message_pb2 import InstructionContent, Message
+from antiphon_client.errors import (
+    BranchNotFoundError,
+    ProgressionInvalidError,
+    SizeLimitExceededError,
+    StoreBusyError,
+)
+from antiphon_client.limits import Limits
+from antiphon_client.status import HISTORY_DOMAIN, error_from_rpc, to_status, trailers
 from tests.support.compiler import (
     SYSTEM_ID,
     history_messages,
@@ -103,6 +109,21 @@ async def test_a_pulled_branch_and_its_inline_snapshot_compile_alike(tmp_path: P
         assert other.messages_digest == pulled.messages_digest
         assert other.report == pulled.report
         assert other.instruction == pulled.instruction
+
+
+async def test_a_branch_larger_than_the_limit_is_refused_and_a_part_of_it_compiles(tmp_path: Path) -> None:
+    async with real_pair(tmp_path, Limits(snapshot_bytes=20_000)) as pair:
+        await store_branch(pair.history)
+        large = [Message(instruction=InstructionContent(instruction="x" * 9_000)) for _ in range(3)]
+        await pair.history.AddMessages(history_pb.AddMessagesRequest(branch_id=BRANCH_ID, messages=large))
+        with pytest.raises(grpc.RpcError) as caught:
+            await pair.compiler.Compile(branch_request())
+        error = error_from_rpc(caught.value)
+        assert isinstance(error, SizeLimitExceededError)
+        assert (error.domain, error.metadata["limit_name"]) == ("antiphon.compiler", "snapshot_bytes")
+        part = branch_request()
+        part.progression.message_ids.append(MESSAGES[0].id)
+        assert (await pair.compiler.Compile(part)).messages
 
 
 async def test_a_branch_streams_what_it_compiles(tmp_path: Path) -> None:

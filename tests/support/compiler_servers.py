@@ -23,6 +23,7 @@ from antiphon.history.v1.history_service_pb2_grpc import (
 )
 from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.errors import AntiphonError
+from antiphon_client.limits import DEFAULT_LIMITS, Limits
 from antiphon_client.status import error_from_rpc
 from compiler_service.server import build_server as build_compiler
 from compiler_service.settings import CompilerSettings
@@ -49,9 +50,11 @@ class Pair:
 
 
 @asynccontextmanager
-async def compiler_before(history_address: str, folder: Path) -> AsyncIterator[CompilerServiceAsyncStub]:
+async def compiler_before(
+    history_address: str, folder: Path, limits: Limits = DEFAULT_LIMITS
+) -> AsyncIterator[CompilerServiceAsyncStub]:
     """Serve a compiler whose history is at an address."""
-    settings = CompilerSettings(listen=f"unix:{folder}/c.sock", history=history_address)
+    settings = CompilerSettings(listen=f"unix:{folder}/c.sock", history=history_address, limits=limits)
     server = build_compiler(settings, grpc.aio.insecure_channel(history_address))
     address = await server.start()
     try:
@@ -62,14 +65,14 @@ async def compiler_before(history_address: str, folder: Path) -> AsyncIterator[C
 
 
 @asynccontextmanager
-async def real_pair(folder: Path) -> AsyncIterator[Pair]:
+async def real_pair(folder: Path, limits: Limits = DEFAULT_LIMITS) -> AsyncIterator[Pair]:
     """Serve a history with a memory store and a compiler in front of it."""
     settings = HistorySettings(listen=f"unix:{folder}/h.sock", store="memory:")
     server = build_history(settings, open_store("memory:"))
     address = await server.start()
     try:
         async with (
-            compiler_before(address, folder) as compiler,
+            compiler_before(address, folder, limits) as compiler,
             grpc.aio.insecure_channel(address) as channel,
         ):
             yield Pair(HistoryServiceStub(channel), compiler)

@@ -12,9 +12,10 @@ import pytest
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.history.v1.history_service_pb2 import ReadSnapshotRequest, ReadSnapshotResponse
 from antiphon_client.edge.call import Call
+from antiphon_client.edge.offload import INLINE_BYTES
 from antiphon_client.errors import SnapshotTruncatedError
 from antiphon_client.limits import DEFAULT_LIMITS
-from compiler_service.servicer import INLINE_BYTES, CompilerServicer
+from compiler_service.servicer import CompilerServicer
 from compiler_service.source import pull_snapshot
 from tests.support.compiler import request_of
 
@@ -64,8 +65,9 @@ async def test_the_callers_own_metadata_is_forwarded_and_its_connections_is_not(
         (":path", "/x"),
     ]
     stub = AskedStub()
+    call = Call("/x", metadata=(*connections, *callers))
     with pytest.raises(SnapshotTruncatedError):
-        await pull_snapshot(stub, CompileRequest(), Call("/x", metadata=(*connections, *callers)))
+        await pull_snapshot(stub, CompileRequest(), call, DEFAULT_LIMITS)
     assert list(stub.metadata) == callers
 
 

@@ -32,6 +32,7 @@ class Limits:
         branch_metadata_bytes: A branch's metadata, in UTF-8; so small that a
             snapshot's header, which holds it beside the system record, stays
             below gRPC's default too.
+        snapshot_bytes: What one compilation may read of a branch.
         external_key_bytes: A branch's external key, in UTF-8.
     """
 
@@ -44,6 +45,7 @@ class Limits:
     frame_bytes: int = _MIB
     snapshot_batch_messages: int = 512
     branch_metadata_bytes: int = _MIB // 2
+    snapshot_bytes: int = 256 * _MIB
     external_key_bytes: int = 512
 
 

@@ -126,6 +126,7 @@ class SqliteReadTransaction:
         limit: int,
     ) -> list[BranchRow]:
         """See ``ReadTransaction.list_branches``."""
+        self._look_at_heads()
         conditions = ["tenant_id = :tenant", "deleted = 0"]
         values: dict[str, Any] = {"tenant": tenant_id, "limit": limit}
         if parent_branch_id is not None:
@@ -283,6 +284,9 @@ class SqliteReadTransaction:
         ]
 
     # Shared by the primitives
+
+    def _look_at_heads(self) -> None:
+        """Comes before a look at many branches' heads."""
 
     def _columns(self, key: BranchKey) -> KeyColumns:
         """The leading columns of a branch's rows; every primitive that looks at them asks here first."""

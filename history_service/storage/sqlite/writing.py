@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import apsw
 
-from history_service.storage.port import BranchAnchor, BranchKey, BranchRow, NewMember, RecordedResponse
+from history_service.storage.port import BranchKey, BranchRow, NewMember, RecordedResponse
 from history_service.storage.sqlite import writing_sql as sql
 from history_service.storage.sqlite.codec import KeyColumns, id_blob, key_columns, optional_id_blob
 from history_service.storage.sqlite.pending import Address, PendingRows
@@ -145,6 +145,10 @@ class SqliteWriteTransaction(SqliteReadTransaction):
             self.flush()
         return key_columns(key)
 
+    def _look_at_heads(self) -> None:
+        if self._pending.heads:
+            self.flush()
+
     # Directory
 
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
@@ -169,26 +173,6 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._heads[address] = head
         if len(self._heads) > HEADS_REMEMBERED:
             self._heads.popitem(last=False)
-
-    def list_branches(
-        self,
-        tenant_id: str,
-        *,
-        external_key_prefix: str | None,
-        parent_branch_id: str | None,
-        after: BranchAnchor | None,
-        limit: int,
-    ) -> list[BranchRow]:
-        """See ``ReadTransaction.list_branches``."""
-        if self._pending.heads:
-            self.flush()
-        return super().list_branches(
-            tenant_id,
-            external_key_prefix=external_key_prefix,
-            parent_branch_id=parent_branch_id,
-            after=after,
-            limit=limit,
-        )
 
     def insert_branch(self, branch: BranchRow, metadata_json: str) -> None:
         """See ``WriteTransaction.insert_branch``."""

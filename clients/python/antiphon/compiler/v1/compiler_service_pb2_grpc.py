@@ -38,8 +38,8 @@ class CompilerServiceStub(object):
     request.
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, SHUTTING_DOWN and
-    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
+    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
@@ -74,8 +74,8 @@ class CompilerServiceServicer(object):
     request.
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, SHUTTING_DOWN and
-    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
+    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
@@ -135,8 +135,8 @@ class CompilerService(object):
     request.
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, SHUTTING_DOWN and
-    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
+    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 

@@ -41,8 +41,8 @@ class CompilerServiceStub:
     request.
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, SHUTTING_DOWN and
-    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
+    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
@@ -79,8 +79,8 @@ class CompilerServiceAsyncStub(CompilerServiceStub):
     request.
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, SHUTTING_DOWN and
-    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
+    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
@@ -113,8 +113,8 @@ class CompilerServiceServicer(metaclass=_abc_1.ABCMeta):
     request.
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, SHUTTING_DOWN and
-    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
+    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
