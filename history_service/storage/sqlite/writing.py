@@ -65,8 +65,8 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         Args:
             careful: Whether each work that writes gets a savepoint, so that it
                 alone can be undone. SQLite then copies every page a work
-                touches (measured: 10 to 35 microseconds a work), and few works
-                fail once they have written: those of the domain never do.
+                touches, and few works fail once they have written: those of
+                the domain never do.
         """
         self.group_bytes = 0
         self._careful = careful
