@@ -109,6 +109,29 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """INTERNAL. A defect of the server; metadata: `correlation_id`, which stands
     in its log beside the cause. The message is a fixed text.
     """
+    ERROR_REASON_REVISION_EXPIRED: _ErrorReason.ValueType  # 24
+    """OUT_OF_RANGE. The revision was dropped by TrimHistory or the retention
+    setting; metadata: `oldest`, the oldest revision that can be read. Start
+    from a newer one.
+    """
+    ERROR_REASON_OWNER_NOT_FOUND: _ErrorReason.ValueType  # 25
+    """NOT_FOUND. Send or Collect names an owner that is not registered in the
+    exchange; metadata: `owner_id`.
+    """
+    ERROR_REASON_OWNER_EXISTS: _ErrorReason.ValueType  # 26
+    """ALREADY_EXISTS. The owner is registered in the exchange already; metadata:
+    `owner_id`.
+    """
+    ERROR_REASON_LEASE_LOST: _ErrorReason.ValueType  # 27
+    """FAILED_PRECONDITION. The lease has expired, or was acknowledged or rejected
+    already; metadata: `lease_id`. The message may be in another's hands by
+    now: do not act on it again.
+    """
+    ERROR_REASON_QUOTA_EXCEEDED: _ErrorReason.ValueType  # 28
+    """RESOURCE_EXHAUSTED. A limit of the exchange is reached; metadata:
+    `limit_name`, `limit` and `actual`. Nothing was stored. Consume, then send
+    again.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed. Every error carries a google.rpc.ErrorInfo whose `reason`
@@ -212,6 +235,29 @@ ERROR_REASON_STORE_CORRUPT: ErrorReason.ValueType  # 22
 ERROR_REASON_INTERNAL_ERROR: ErrorReason.ValueType  # 23
 """INTERNAL. A defect of the server; metadata: `correlation_id`, which stands
 in its log beside the cause. The message is a fixed text.
+"""
+ERROR_REASON_REVISION_EXPIRED: ErrorReason.ValueType  # 24
+"""OUT_OF_RANGE. The revision was dropped by TrimHistory or the retention
+setting; metadata: `oldest`, the oldest revision that can be read. Start
+from a newer one.
+"""
+ERROR_REASON_OWNER_NOT_FOUND: ErrorReason.ValueType  # 25
+"""NOT_FOUND. Send or Collect names an owner that is not registered in the
+exchange; metadata: `owner_id`.
+"""
+ERROR_REASON_OWNER_EXISTS: ErrorReason.ValueType  # 26
+"""ALREADY_EXISTS. The owner is registered in the exchange already; metadata:
+`owner_id`.
+"""
+ERROR_REASON_LEASE_LOST: ErrorReason.ValueType  # 27
+"""FAILED_PRECONDITION. The lease has expired, or was acknowledged or rejected
+already; metadata: `lease_id`. The message may be in another's hands by
+now: do not act on it again.
+"""
+ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 28
+"""RESOURCE_EXHAUSTED. A limit of the exchange is reached; metadata:
+`limit_name`, `limit` and `actual`. Nothing was stored. Consume, then send
+again.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 
