@@ -33,7 +33,7 @@ def _varint(value: int) -> bytes:
     return bytes(encoded)
 
 
-class _Prefixes(dict[int, bytes]):
+class Prefixes(dict[int, bytes]):
     """Tag and length of a field, by length; made once for each length met.
 
     A dictionary, as splicing looks one up for every message and this does it
@@ -71,16 +71,16 @@ def replay_mark(response: Descriptor) -> bytes:
 
 _FRAME = history_pb.ReadSnapshotResponse.DESCRIPTOR
 
-_GET_MESSAGES = _Prefixes(history_pb.GetMessagesResponse.DESCRIPTOR, "messages")
-_LIST_MESSAGES = _Prefixes(history_pb.ListMessagesResponse.DESCRIPTOR, "messages")
-_FRAME_HEADER = _Prefixes(_FRAME, "header")
-_FRAME_ORDER = _Prefixes(_FRAME, "order")
-_FRAME_BATCH = _Prefixes(_FRAME, "batch")
-_HEADER_SYSTEM = _Prefixes(history_pb.SnapshotHeader.DESCRIPTOR, "system")
-_BATCH_MESSAGES = _Prefixes(history_pb.SnapshotBatch.DESCRIPTOR, "messages")
+_GET_MESSAGES = Prefixes(history_pb.GetMessagesResponse.DESCRIPTOR, "messages")
+_LIST_MESSAGES = Prefixes(history_pb.ListMessagesResponse.DESCRIPTOR, "messages")
+_FRAME_HEADER = Prefixes(_FRAME, "header")
+_FRAME_ORDER = Prefixes(_FRAME, "order")
+_FRAME_BATCH = Prefixes(_FRAME, "batch")
+_HEADER_SYSTEM = Prefixes(history_pb.SnapshotHeader.DESCRIPTOR, "system")
+_BATCH_MESSAGES = Prefixes(history_pb.SnapshotBatch.DESCRIPTOR, "messages")
 
 # Ids are ASCII of one length, so an order part can be spliced as text.
-_ORDER_ID = _Prefixes(history_pb.SnapshotOrder.DESCRIPTOR, "message_ids")[_ID_LENGTH].decode("ascii")
+_ORDER_ID = Prefixes(history_pb.SnapshotOrder.DESCRIPTOR, "message_ids")[_ID_LENGTH].decode("ascii")
 ORDER_ENTRY_BYTES = len(_ORDER_ID) + _ID_LENGTH
 """Bytes of one id in an order part."""
 

@@ -27,13 +27,14 @@ async def frames(
 
     Raises:
         BranchDeletedError: The branch was deleted meanwhile.
+        RevisionExpiredError: The revision was dropped meanwhile.
     """
     yield _header(snapshot)
-    async for message_ids in _order(store, snapshot, limits):
+    async for message_ids in order(store, snapshot, limits):
         yield encoding.snapshot_order(message_ids)
     digest, count = hashlib.sha256(), 0
-    async with aclosing(_batches(store, snapshot, limits)) as batches:
-        async for bodies in batches:
+    async with aclosing(batches(store, snapshot, limits)) as parts:
+        async for bodies in parts:
             digest.update(b"".join(bodies))
             count += len(bodies)
             yield encoding.snapshot_batch(bodies)
@@ -50,7 +51,7 @@ def _header(snapshot: reads.Snapshot) -> bytes:
     return encoding.snapshot_header(header, snapshot.system)
 
 
-async def _order(
+async def order(
     store: HistoryStore, snapshot: reads.Snapshot, limits: Limits
 ) -> AsyncIterator[Sequence[str]]:
     """Yield the ids of the selection in parts, none empty."""
@@ -68,7 +69,7 @@ async def _order(
         sent, after = sent + len(message_ids), message_ids[-1]
 
 
-async def _batches(
+async def batches(
     store: HistoryStore, snapshot: reads.Snapshot, limits: Limits
 ) -> AsyncGenerator[list[bytes]]:
     """Yield the encoded messages of the selection in parts, none empty."""

@@ -9,21 +9,24 @@ from pathlib import Path
 import apsw
 import pytest
 
-from history_service.storage.sqlite import reading, writing_sql
+from history_service.storage.sqlite import exchange_sql, forking_sql, reading, sweeping_sql, writing_sql
 from history_service.storage.sqlite.migrations import known_migrations, migrate
 from history_service.storage.sqlite.scans import Scan, scan_sql
 
-FRAGMENTS = {"KEYS_BETWEEN"}
+FRAGMENTS = {
+    *("KEYS_BETWEEN", "_MEMBERS", "_MEMBER_TARGET", "_VIEW_TARGET"),
+    *("_PAGE", "_DEAD_PAGE", "_AVAILABLE"),
+}
 
 
 def statements() -> dict[str, str]:
     """Every constant statement of the store that finds rows."""
     found: dict[str, str] = {}
-    for module in (reading, writing_sql):
+    for module in (reading, writing_sql, forking_sql, sweeping_sql, exchange_sql):
         for name, value in vars(module).items():
             if name.isupper() and name not in FRAGMENTS and isinstance(value, str | list):
                 for number, sql in enumerate([value] if isinstance(value, str) else value):
-                    if sql.startswith(("SELECT", "UPDATE", "DELETE")):
+                    if sql.startswith(("SELECT", "UPDATE", "DELETE")) or " SELECT " in sql:
                         found[f"{name}.{number}"] = sql
     return found
 

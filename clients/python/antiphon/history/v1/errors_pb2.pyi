@@ -51,8 +51,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_BRANCH_NOT_FOUND: _ErrorReason.ValueType  # 7
     """NOT_FOUND. No such branch for this caller."""
     ERROR_REASON_MESSAGE_NOT_FOUND: _ErrorReason.ValueType  # 8
-    """NOT_FOUND. Messages that are not in the branch at that revision; metadata:
-    `missing` (ids, comma-separated) and `missing_count`.
+    """NOT_FOUND. Messages that are not in the branch at that revision, or a dead
+    letter that is not in the exchange; metadata: `missing` (ids,
+    comma-separated) and `missing_count`.
     """
     ERROR_REASON_BRANCH_EXISTS: _ErrorReason.ValueType  # 9
     """ALREADY_EXISTS. The branch id or the external key is taken; metadata:
@@ -124,8 +125,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_LEASE_LOST: _ErrorReason.ValueType  # 27
     """FAILED_PRECONDITION. The lease has expired, or was acknowledged or rejected
-    already; metadata: `lease_id`. The message may be in another's hands by
-    now: do not act on it again.
+    already; metadata: `lease_id` (those lost, comma-separated) and
+    `lease_id_count`. The message may be in another's hands by now: do not act
+    on it again.
     """
     ERROR_REASON_QUOTA_EXCEEDED: _ErrorReason.ValueType  # 28
     """RESOURCE_EXHAUSTED. A limit of the exchange is reached; metadata:
@@ -178,8 +180,9 @@ ERROR_REASON_SIZE_LIMIT_EXCEEDED: ErrorReason.ValueType  # 6
 ERROR_REASON_BRANCH_NOT_FOUND: ErrorReason.ValueType  # 7
 """NOT_FOUND. No such branch for this caller."""
 ERROR_REASON_MESSAGE_NOT_FOUND: ErrorReason.ValueType  # 8
-"""NOT_FOUND. Messages that are not in the branch at that revision; metadata:
-`missing` (ids, comma-separated) and `missing_count`.
+"""NOT_FOUND. Messages that are not in the branch at that revision, or a dead
+letter that is not in the exchange; metadata: `missing` (ids,
+comma-separated) and `missing_count`.
 """
 ERROR_REASON_BRANCH_EXISTS: ErrorReason.ValueType  # 9
 """ALREADY_EXISTS. The branch id or the external key is taken; metadata:
@@ -251,8 +254,9 @@ ERROR_REASON_OWNER_EXISTS: ErrorReason.ValueType  # 26
 """
 ERROR_REASON_LEASE_LOST: ErrorReason.ValueType  # 27
 """FAILED_PRECONDITION. The lease has expired, or was acknowledged or rejected
-already; metadata: `lease_id`. The message may be in another's hands by
-now: do not act on it again.
+already; metadata: `lease_id` (those lost, comma-separated) and
+`lease_id_count`. The message may be in another's hands by now: do not act
+on it again.
 """
 ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 28
 """RESOURCE_EXHAUSTED. A limit of the exchange is reached; metadata:

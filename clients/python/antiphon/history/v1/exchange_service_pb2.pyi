@@ -67,6 +67,8 @@ class _DeadLetterReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Dead
     """The sender unregistered while the message was in its outbox."""
     DEAD_LETTER_REASON_TOO_MANY_DELIVERIES: _DeadLetterReason.ValueType  # 7
     """It was leased as often as the exchange allows."""
+    DEAD_LETTER_REASON_BROADCAST_TO_NOBODY: _DeadLetterReason.ValueType  # 8
+    """It was broadcast while nobody but its sender was registered."""
 
 class DeadLetterReason(_DeadLetterReason, metaclass=_DeadLetterReasonEnumTypeWrapper):
     """Why a message could not be delivered."""
@@ -87,6 +89,8 @@ DEAD_LETTER_REASON_SENDER_UNREGISTERED: DeadLetterReason.ValueType  # 6
 """The sender unregistered while the message was in its outbox."""
 DEAD_LETTER_REASON_TOO_MANY_DELIVERIES: DeadLetterReason.ValueType  # 7
 """It was leased as often as the exchange allows."""
+DEAD_LETTER_REASON_BROADCAST_TO_NOBODY: DeadLetterReason.ValueType  # 8
+"""It was broadcast while nobody but its sender was registered."""
 Global___DeadLetterReason: _TypeAlias = DeadLetterReason  # noqa: Y015
 
 class _QueuedMail:
@@ -119,7 +123,9 @@ Global___QueuedMail: _TypeAlias = QueuedMail  # noqa: Y015
 
 @_typing.final
 class ExchangeSettings(_message.Message):
-    """The rules of one exchange. Absent limits keep their values."""
+    """The rules of one exchange. Absent limits keep their values. Every limit is 1
+    or more (FIELD_INVALID). A limit lowered below what there is drops nothing.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -135,7 +141,8 @@ class ExchangeSettings(_message.Message):
     max_owners: _builtins.int
     """Registered owners. Default 10,000."""
     max_messages: _builtins.int
-    """Messages queued in all inboxes and outboxes; dead letters do not count.
+    """Messages queued in all inboxes and outboxes, each copy of a broadcast
+    counted; dead letters do not count.
     Default 1,000,000.
     """
     max_bytes: _builtins.int
@@ -572,7 +579,7 @@ class SendResponse(_message.Message):
     message_id: _builtins.str
     """The message."""
     delivered_count: _builtins.int
-    """Messages delivered at once; 0 where the exchange delivers on collect."""
+    """As in CollectResponse; 0 where the exchange delivers on collect."""
     replayed: _builtins.bool
     """Whether this is the first response, returned again."""
     def __init__(
@@ -629,22 +636,28 @@ class CollectResponse(_message.Message):
     DELIVERED_COUNT_FIELD_NUMBER: _builtins.int
     DEAD_LETTER_COUNT_FIELD_NUMBER: _builtins.int
     REPLAYED_FIELD_NUMBER: _builtins.int
+    REMAINING_COUNT_FIELD_NUMBER: _builtins.int
     delivered_count: _builtins.int
     """Unique message ids delivered: a broadcast to five owners counts one."""
     dead_letter_count: _builtins.int
     """Messages that became dead letters."""
     replayed: _builtins.bool
     """Whether this is the first response, returned again."""
+    remaining_count: _builtins.int
+    """Messages left in the outbox, as a broadcast's copies have no room yet. Once
+    others have consumed, collect again.
+    """
     def __init__(
         self,
         *,
         delivered_count: _builtins.int = ...,
         dead_letter_count: _builtins.int = ...,
         replayed: _builtins.bool = ...,
+        remaining_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dead_letter_count", b"dead_letter_count", "delivered_count", b"delivered_count", "replayed", b"replayed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dead_letter_count", b"dead_letter_count", "delivered_count", b"delivered_count", "remaining_count", b"remaining_count", "replayed", b"replayed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -685,22 +698,26 @@ class CollectAllResponse(_message.Message):
     DELIVERED_COUNT_FIELD_NUMBER: _builtins.int
     DEAD_LETTER_COUNT_FIELD_NUMBER: _builtins.int
     REPLAYED_FIELD_NUMBER: _builtins.int
+    REMAINING_COUNT_FIELD_NUMBER: _builtins.int
     delivered_count: _builtins.int
-    """As in CollectResponse, over all owners."""
+    """As in CollectResponse, the sum over all owners."""
     dead_letter_count: _builtins.int
     """As in CollectResponse, over all owners."""
     replayed: _builtins.bool
     """Whether this is the first response, returned again."""
+    remaining_count: _builtins.int
+    """As in CollectResponse, over all owners."""
     def __init__(
         self,
         *,
         delivered_count: _builtins.int = ...,
         dead_letter_count: _builtins.int = ...,
         replayed: _builtins.bool = ...,
+        remaining_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dead_letter_count", b"dead_letter_count", "delivered_count", b"delivered_count", "replayed", b"replayed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dead_letter_count", b"dead_letter_count", "delivered_count", b"delivered_count", "remaining_count", b"remaining_count", "replayed", b"replayed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1113,7 +1130,9 @@ class RedriveDeadLetterRequest(_message.Message):
     dead_letter_id: _builtins.str
     """The dead letter."""
     recipient_id: _builtins.str
-    """Whom to deliver it to. Absent: the owner it was meant for."""
+    """Whom to deliver it to. Absent: the owner it was meant for; where there is
+    none, FIELD_INVALID.
+    """
     request_id: _builtins.str
     """See the service."""
     def __init__(

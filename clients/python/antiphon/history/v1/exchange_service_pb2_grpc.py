@@ -196,7 +196,9 @@ class ExchangeServiceServicer(object):
     def Collect(self, request, context):
         """Takes an owner's outbox in order and delivers: a broadcast to every other
         owner registered now, under one message id; a direct message to its member.
-        All else becomes a dead letter.
+        All else becomes a dead letter. It stops before a broadcast whose copies
+        would take the exchange beyond its limits: that one and what follows stay
+        queued.
 
         Errors: OWNER_NOT_FOUND. Idempotent by request_id. Cost: that of what is
         delivered.
@@ -207,7 +209,9 @@ class ExchangeServiceServicer(object):
 
     def CollectAll(self, request, context):
         """Collects for every owner registered now, in registration order, each in a
-        transaction of its own; owners gone by their turn are skipped.
+        transaction of its own; owners gone by their turn are skipped. Sent again
+        with its request_id after a crash, it goes on where it stopped and counts
+        what was done before.
 
         Errors: none of its own. Idempotent by request_id. Cost: that of what is
         delivered.
@@ -241,7 +245,9 @@ class ExchangeServiceServicer(object):
         """Hands out the oldest messages that are not leased, and hides them from
         Pop and other leases for a time. Acknowledge removes them; Reject, or the
         time's end, brings them back at their place, delivered once more; beyond
-        the exchange's limit of deliveries they become dead letters instead.
+        the exchange's limit of deliveries they become dead letters instead. A lease
+        that ends by itself is noticed by the next Lease, Pop or UnregisterOwner on
+        the inbox.
 
         Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the
         messages.
@@ -251,7 +257,8 @@ class ExchangeServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Acknowledge(self, request, context):
-        """Removes leased messages for good, all or none.
+        """Removes leased messages for good, all or none. A lease is lost from the
+        instant it expires on.
 
         Errors: LEASE_LOST (all lost ones are listed). Idempotent by request_id.
         Cost: that of the leases.

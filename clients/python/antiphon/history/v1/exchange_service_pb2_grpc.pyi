@@ -84,14 +84,18 @@ class ExchangeServiceStub:
     Collect: _grpc.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectRequest, _exchange_service_pb2.CollectResponse]
     """Takes an owner's outbox in order and delivers: a broadcast to every other
     owner registered now, under one message id; a direct message to its member.
-    All else becomes a dead letter.
+    All else becomes a dead letter. It stops before a broadcast whose copies
+    would take the exchange beyond its limits: that one and what follows stay
+    queued.
 
     Errors: OWNER_NOT_FOUND. Idempotent by request_id. Cost: that of what is
     delivered.
     """
     CollectAll: _grpc.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectAllRequest, _exchange_service_pb2.CollectAllResponse]
     """Collects for every owner registered now, in registration order, each in a
-    transaction of its own; owners gone by their turn are skipped.
+    transaction of its own; owners gone by their turn are skipped. Sent again
+    with its request_id after a crash, it goes on where it stopped and counts
+    what was done before.
 
     Errors: none of its own. Idempotent by request_id. Cost: that of what is
     delivered.
@@ -113,13 +117,16 @@ class ExchangeServiceStub:
     """Hands out the oldest messages that are not leased, and hides them from
     Pop and other leases for a time. Acknowledge removes them; Reject, or the
     time's end, brings them back at their place, delivered once more; beyond
-    the exchange's limit of deliveries they become dead letters instead.
+    the exchange's limit of deliveries they become dead letters instead. A lease
+    that ends by itself is noticed by the next Lease, Pop or UnregisterOwner on
+    the inbox.
 
     Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the
     messages.
     """
     Acknowledge: _grpc.UnaryUnaryMultiCallable[_exchange_service_pb2.AcknowledgeRequest, _exchange_service_pb2.AcknowledgeResponse]
-    """Removes leased messages for good, all or none.
+    """Removes leased messages for good, all or none. A lease is lost from the
+    instant it expires on.
 
     Errors: LEASE_LOST (all lost ones are listed). Idempotent by request_id.
     Cost: that of the leases.
@@ -206,14 +213,18 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     Collect: _aio.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectRequest, _exchange_service_pb2.CollectResponse]  # type: ignore[assignment]
     """Takes an owner's outbox in order and delivers: a broadcast to every other
     owner registered now, under one message id; a direct message to its member.
-    All else becomes a dead letter.
+    All else becomes a dead letter. It stops before a broadcast whose copies
+    would take the exchange beyond its limits: that one and what follows stay
+    queued.
 
     Errors: OWNER_NOT_FOUND. Idempotent by request_id. Cost: that of what is
     delivered.
     """
     CollectAll: _aio.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectAllRequest, _exchange_service_pb2.CollectAllResponse]  # type: ignore[assignment]
     """Collects for every owner registered now, in registration order, each in a
-    transaction of its own; owners gone by their turn are skipped.
+    transaction of its own; owners gone by their turn are skipped. Sent again
+    with its request_id after a crash, it goes on where it stopped and counts
+    what was done before.
 
     Errors: none of its own. Idempotent by request_id. Cost: that of what is
     delivered.
@@ -235,13 +246,16 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     """Hands out the oldest messages that are not leased, and hides them from
     Pop and other leases for a time. Acknowledge removes them; Reject, or the
     time's end, brings them back at their place, delivered once more; beyond
-    the exchange's limit of deliveries they become dead letters instead.
+    the exchange's limit of deliveries they become dead letters instead. A lease
+    that ends by itself is noticed by the next Lease, Pop or UnregisterOwner on
+    the inbox.
 
     Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the
     messages.
     """
     Acknowledge: _aio.UnaryUnaryMultiCallable[_exchange_service_pb2.AcknowledgeRequest, _exchange_service_pb2.AcknowledgeResponse]  # type: ignore[assignment]
-    """Removes leased messages for good, all or none.
+    """Removes leased messages for good, all or none. A lease is lost from the
+    instant it expires on.
 
     Errors: LEASE_LOST (all lost ones are listed). Idempotent by request_id.
     Cost: that of the leases.
@@ -355,7 +369,9 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_exchange_service_pb2.CollectResponse, _abc.Awaitable[_exchange_service_pb2.CollectResponse]]:
         """Takes an owner's outbox in order and delivers: a broadcast to every other
         owner registered now, under one message id; a direct message to its member.
-        All else becomes a dead letter.
+        All else becomes a dead letter. It stops before a broadcast whose copies
+        would take the exchange beyond its limits: that one and what follows stay
+        queued.
 
         Errors: OWNER_NOT_FOUND. Idempotent by request_id. Cost: that of what is
         delivered.
@@ -368,7 +384,9 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_exchange_service_pb2.CollectAllResponse, _abc.Awaitable[_exchange_service_pb2.CollectAllResponse]]:
         """Collects for every owner registered now, in registration order, each in a
-        transaction of its own; owners gone by their turn are skipped.
+        transaction of its own; owners gone by their turn are skipped. Sent again
+        with its request_id after a crash, it goes on where it stopped and counts
+        what was done before.
 
         Errors: none of its own. Idempotent by request_id. Cost: that of what is
         delivered.
@@ -408,7 +426,9 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
         """Hands out the oldest messages that are not leased, and hides them from
         Pop and other leases for a time. Acknowledge removes them; Reject, or the
         time's end, brings them back at their place, delivered once more; beyond
-        the exchange's limit of deliveries they become dead letters instead.
+        the exchange's limit of deliveries they become dead letters instead. A lease
+        that ends by itself is noticed by the next Lease, Pop or UnregisterOwner on
+        the inbox.
 
         Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the
         messages.
@@ -420,7 +440,8 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _exchange_service_pb2.AcknowledgeRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_exchange_service_pb2.AcknowledgeResponse, _abc.Awaitable[_exchange_service_pb2.AcknowledgeResponse]]:
-        """Removes leased messages for good, all or none.
+        """Removes leased messages for good, all or none. A lease is lost from the
+        instant it expires on.
 
         Errors: LEASE_LOST (all lost ones are listed). Idempotent by request_id.
         Cost: that of the leases.

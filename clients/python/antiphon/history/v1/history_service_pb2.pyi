@@ -1043,7 +1043,7 @@ class ExportBranchResponse(_message.Message):
 
     DATA_FIELD_NUMBER: _builtins.int
     data: _builtins.bytes
-    """The next bytes, 1 MiB at most or one line."""
+    """The next bytes, 1 MiB at most, cut anywhere."""
     def __init__(
         self,
         *,
@@ -1066,7 +1066,9 @@ class ImportBranchRequest(_message.Message):
     HEAD_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     data: _builtins.bytes
-    """The next bytes of the file."""
+    """The next bytes of the file, within the size of a request; all of them
+    within the limit `import_bytes` (256 MiB).
+    """
     @_builtins.property
     def head(self) -> Global___ImportHead:
         """Opens the import."""

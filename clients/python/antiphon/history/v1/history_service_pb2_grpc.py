@@ -298,8 +298,10 @@ class HistoryServiceServicer(object):
         or nothing. Takes the file's bytes in chunks cut anywhere. Message ids,
         times, links, view and metadata come back; the incarnation is new.
 
-        Errors: FIELD_INVALID (with the line's number in `line`), BRANCH_EXISTS,
-        BRANCH_DELETED. Idempotent by request_id. Cost: that of the file.
+        Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
+        `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
+        Idempotent by request_id. Cost: that of the file; other writes wait while
+        it is stored.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

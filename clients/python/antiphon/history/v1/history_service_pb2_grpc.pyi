@@ -132,8 +132,10 @@ class HistoryServiceStub:
     or nothing. Takes the file's bytes in chunks cut anywhere. Message ids,
     times, links, view and metadata come back; the incarnation is new.
 
-    Errors: FIELD_INVALID (with the line's number in `line`), BRANCH_EXISTS,
-    BRANCH_DELETED. Idempotent by request_id. Cost: that of the file.
+    Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
+    `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
+    Idempotent by request_id. Cost: that of the file; other writes wait while
+    it is stored.
     """
     AddMessages: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.AddMessagesRequest, _history_service_pb2.AddMessagesResponse]
     """Adds or replaces messages, all or none, keeping their order. An id already
@@ -330,8 +332,10 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     or nothing. Takes the file's bytes in chunks cut anywhere. Message ids,
     times, links, view and metadata come back; the incarnation is new.
 
-    Errors: FIELD_INVALID (with the line's number in `line`), BRANCH_EXISTS,
-    BRANCH_DELETED. Idempotent by request_id. Cost: that of the file.
+    Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
+    `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
+    Idempotent by request_id. Cost: that of the file; other writes wait while
+    it is stored.
     """
     AddMessages: _aio.UnaryUnaryMultiCallable[_history_service_pb2.AddMessagesRequest, _history_service_pb2.AddMessagesResponse]  # type: ignore[assignment]
     """Adds or replaces messages, all or none, keeping their order. An id already
@@ -585,8 +589,10 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         or nothing. Takes the file's bytes in chunks cut anywhere. Message ids,
         times, links, view and metadata come back; the incarnation is new.
 
-        Errors: FIELD_INVALID (with the line's number in `line`), BRANCH_EXISTS,
-        BRANCH_DELETED. Idempotent by request_id. Cost: that of the file.
+        Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
+        `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
+        Idempotent by request_id. Cost: that of the file; other writes wait while
+        it is stored.
         """
 
     @_abc_1.abstractmethod
