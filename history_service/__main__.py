@@ -31,7 +31,12 @@ ANTIPHON_HISTORY_LIMITS__MESSAGE_BYTES and so on; flags win.
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the service until it is told to stop, and return the exit code."""
     parser = OptionParser(prog=PROG, description="Antiphon's history service.", epilog=_EXAMPLES)
-    parser.add_argument("--store", metavar="URL", help="sqlite:PATH or memory: (lost with the process)")
+    add = parser.add_argument
+    add("--store", metavar="URL", help="sqlite:PATH or memory: (lost with the process)")
+    add("--watch-heartbeat-seconds", metavar="S", help="a quiet watch says that it lives every so often (15)")
+    add("--deleted-retention-seconds", metavar="S", help="keep a deleted branch's bytes so long (30 days)")
+    add("--kept-revisions", metavar="N", help="drop revisions older than a branch's newest N (keep all)")
+    add("--watch-poll-seconds", metavar="S", help="how late a watch sees other processes' writes (5)")
     settings = parser.settings(HistorySettings, arguments)
     return run(PROG, SERVICE.full_name, settings.log_level, lambda: _build(settings))
 

@@ -70,6 +70,31 @@ def read_branch_token(token: str, filters: Sequence[object]) -> BranchAnchor:
     raise invalid_token()
 
 
+def number_token(kind: str, filters: Sequence[object], number: int) -> str:
+    """Return the token of the next page of a list whose entries have growing numbers.
+
+    Args:
+        kind: Which list.
+        filters: What narrows it.
+        number: The last entry's.
+    """
+    return _seal(kind, filters, [number])
+
+
+def read_number_token(kind: str, filters: Sequence[object], token: str) -> int:
+    """Return the number after which such a list goes on; 0 for no token.
+
+    Raises:
+        PageTokenInvalidError: The token is not one of this list.
+    """
+    if not token:
+        return 0
+    match _unseal(kind, filters, token):
+        case [int(number)] if 0 < number <= _GREATEST_INTEGER:
+            return number
+    raise invalid_token()
+
+
 def _is_text(text: str) -> bool:
     """Whether a text can be encoded: JSON can spell lone surrogates."""
     try:

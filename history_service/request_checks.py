@@ -26,6 +26,7 @@ RESERVED_METADATA_KEY = "current_progression"
 
 _KINDS = frozenset(history_pb.MessageKind.values()) - {history_pb.MESSAGE_KIND_UNSPECIFIED}
 _ORDERS = frozenset(history_pb.Order.values())
+_FORK_IDS = frozenset(history_pb.ForkIds.values())
 
 
 GuardedWrite = (
@@ -47,47 +48,80 @@ BranchRead = (
     | history_pb.GetMessagesRequest
     | history_pb.ListMessagesRequest
     | history_pb.ReadSnapshotRequest
+    | history_pb.ExportBranchRequest
 )
 """A request of a read of a branch."""
 
 
-class _Checks:
+class Checks:
     """Gathers violations; raises them as one error."""
 
     def __init__(self) -> None:
         self.violations: list[Violation] = []
 
     def add(self, field: str, description: str) -> None:
+        """Add a violation."""
         self.violations.append(Violation(field, description))
 
     def uuid(self, text: str, field: str) -> None:
+        """Check that a text is a canonical UUID."""
         validate_uuid(text, field, self.violations)
 
     def uuid_if_present(self, request: Message, field: str) -> None:
+        """Check an optional field as ``uuid`` does."""
         if request.HasField(field):
             self.uuid(getattr(request, field), field)
 
+    def external_key_if_present(
+        self,
+        request: history_pb.CreateBranchRequest | history_pb.ForkBranchRequest | history_pb.ImportHead,
+        limits: Limits,
+    ) -> None:
+        """Check an optional external key."""
+        if request.HasField("external_key"):
+            size = len(request.external_key.encode())
+            if not 1 <= size <= limits.external_key_bytes:
+                self.add("external_key", f"must have 1 to {limits.external_key_bytes} bytes, has {size}")
+
     def request_id(self, text: str) -> None:
+        """Check a request id; empty is none."""
         if text:
             self.uuid(text, "request_id")
 
     def object_if_given(self, text: str, field: str) -> None:
+        """Check that a text is a JSON object; empty is none."""
         if text:
             validate_json_field(text, field, self.violations, require_object=True)
 
     def revision(self, request: Message, field: str) -> None:
+        """Check an optional revision."""
         if request.HasField(field) and getattr(request, field) < 1:
             self.add(field, "must be 1 or more")
 
     def page_size(self, page_size: int) -> None:
+        """Check a page size."""
         if page_size < 0:
             self.add("page_size", "must not be negative")
 
     def ids(self, message_ids: Iterable[str], field: str = "message_ids") -> None:
+        """Check that each text is a canonical UUID."""
         for index, message_id in enumerate(message_ids):
             validate_uuid(message_id, f"{field}[{index}]", self.violations)
 
+    def no_id_twice(self, ids: Iterable[str], field: str) -> None:
+        """Check that no id comes twice."""
+        seen: set[str] = set()
+        for index, one in enumerate(ids):
+            if one in seen:
+                self.add(f"{field}[{index}]", "comes twice")
+            seen.add(one)
+
     def finish(self) -> None:
+        """Raise what was found, if anything.
+
+        Raises:
+            FieldInvalidError: There are violations.
+        """
         if self.violations:
             raise FieldInvalidError.of_all(self.violations)
 
@@ -100,21 +134,51 @@ def check_create_branch(request: history_pb.CreateBranchRequest, limits: Limits)
         ReservedKeyError: The metadata uses a reserved key.
         SizeLimitExceededError: The metadata is too large.
     """
-    checks = _Checks()
+    checks = Checks()
     checks.uuid_if_present(request, "branch_id")
     checks.uuid_if_present(request, "parent_branch_id")
-    if request.HasField("external_key"):
-        size = len(request.external_key.encode())
-        if not 1 <= size <= limits.external_key_bytes:
-            checks.add("external_key", f"must have 1 to {limits.external_key_bytes} bytes, has {size}")
+    checks.external_key_if_present(request, limits)
     checks.request_id(request.request_id)
     _branch_metadata(checks, request.metadata_json, limits)
 
 
-def _branch_metadata(checks: _Checks, metadata_json: str, limits: Limits) -> None:
+def check_fork_branch(request: history_pb.ForkBranchRequest, limits: Limits) -> None:
+    """Check a ForkBranchRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+        ReservedKeyError: The metadata uses a reserved key.
+        SizeLimitExceededError: The metadata is too large.
+    """
+    checks = Checks()
+    checks.uuid(request.source_branch_id, "source_branch_id")
+    checks.revision(request, "at_revision")
+    checks.uuid_if_present(request, "up_to_message_id")
+    if request.ids not in _FORK_IDS:
+        checks.add("ids", f"unknown value {request.ids}")
+    checks.uuid_if_present(request, "branch_id")
+    checks.external_key_if_present(request, limits)
+    checks.request_id(request.request_id)
+    _branch_metadata(checks, request.metadata_json, limits)
+
+
+def check_trim_history(request: history_pb.TrimHistoryRequest) -> None:
+    """Check a TrimHistoryRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    checks = Checks()
+    checks.uuid(request.branch_id, "branch_id")
+    if request.before_revision < 1:
+        checks.add("before_revision", "must be 1 or more")
+    checks.finish()
+
+
+def _branch_metadata(checks: Checks, metadata_json: str, limits: Limits) -> None:
     """Finish the checks of a request with those of its branch metadata."""
     size = len(metadata_json.encode())
-    _check_count("metadata_json", size, "branch_metadata_bytes", limits.branch_metadata_bytes)
+    check_count("metadata_json", size, "branch_metadata_bytes", limits.branch_metadata_bytes)
     checks.object_if_given(metadata_json, "metadata_json")
     checks.finish()
     if metadata_json and RESERVED_METADATA_KEY in parse_json_text(metadata_json):
@@ -125,14 +189,19 @@ def _branch_metadata(checks: _Checks, metadata_json: str, limits: Limits) -> Non
         )
 
 
-def _check_count(field: str, actual: int, limit_name: str, limit: int) -> None:
+def check_count(field: str, actual: int, limit_name: str, limit: int) -> None:
+    """Check a size or a count.
+
+    Raises:
+        SizeLimitExceededError: It is over the limit.
+    """
     if actual > limit:
         raise SizeLimitExceededError.of(field, limit_name=limit_name, limit=limit, actual=actual)
 
 
-def _guard(request: GuardedWrite) -> _Checks:
+def _guard(request: GuardedWrite) -> Checks:
     """Begin the checks of a branch write with the fields that all of them have."""
-    checks = _Checks()
+    checks = Checks()
     checks.uuid(request.branch_id, "branch_id")
     checks.revision(request, "expected_revision")
     checks.request_id(request.request_id)
@@ -171,7 +240,7 @@ def check_add_messages(request: history_pb.AddMessagesRequest, limits: Limits) -
     messages = request.messages
     if not messages:
         checks.add("messages", "must hold one message at least")
-    _check_count("messages", len(messages), "batch_messages", limits.batch_messages)
+    check_count("messages", len(messages), "batch_messages", limits.batch_messages)
     seen: set[str] = set()
     systems = 0
     for index, message in enumerate(messages):
@@ -215,7 +284,7 @@ def check_set_system(request: history_pb.SetSystemRequest, draft: message_pb.Mes
 
 
 def _draft(
-    checks: _Checks,
+    checks: Checks,
     request: history_pb.RespondToActionRequest | history_pb.SetSystemRequest,
     draft: message_pb.Message,
     prefix: str,
@@ -241,18 +310,14 @@ def check_remove_messages(request: history_pb.RemoveMessagesRequest, limits: Lim
     """
     checks = _guard(request)
     _some_ids(checks, request.message_ids, "batch_messages", limits.batch_messages)
-    seen: set[str] = set()
-    for index, message_id in enumerate(request.message_ids):
-        if message_id in seen:
-            checks.add(f"message_ids[{index}]", "comes twice")
-        seen.add(message_id)
+    checks.no_id_twice(request.message_ids, "message_ids")
     checks.finish()
 
 
-def _some_ids(checks: _Checks, message_ids: Sequence[str], limit_name: str, limit: int) -> None:
+def _some_ids(checks: Checks, message_ids: Sequence[str], limit_name: str, limit: int) -> None:
     if not message_ids:
         checks.add("message_ids", "must hold one id at least")
-    _check_count("message_ids", len(message_ids), limit_name, limit)
+    check_count("message_ids", len(message_ids), limit_name, limit)
     checks.ids(message_ids)
 
 
@@ -280,9 +345,9 @@ def check_select_view(request: history_pb.SelectViewRequest) -> None:
     checks.finish()
 
 
-def _read(request: BranchRead) -> _Checks:
+def _read(request: BranchRead) -> Checks:
     """Begin the checks of a read of a branch with the fields that all of them have."""
-    checks = _Checks()
+    checks = Checks()
     checks.uuid(request.branch_id, "branch_id")
     checks.revision(request, "at_revision")
     return checks
@@ -303,7 +368,7 @@ def check_list_branches(request: history_pb.ListBranchesRequest) -> None:
     Raises:
         FieldInvalidError: A field breaks its rule.
     """
-    checks = _Checks()
+    checks = Checks()
     checks.uuid_if_present(request, "parent_branch_id")
     checks.page_size(request.page_size)
     checks.finish()
@@ -345,4 +410,52 @@ def check_read_snapshot(request: history_pb.ReadSnapshotRequest) -> None:
     """
     checks = _read(request)
     checks.ids(request.progression.message_ids, "progression.message_ids")
+    checks.finish()
+
+
+def check_watch_branch(request: history_pb.WatchBranchRequest) -> None:
+    """Check a WatchBranchRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    checks = Checks()
+    checks.uuid(request.branch_id, "branch_id")
+    if request.after_revision < 0:
+        checks.add("after_revision", "must not be negative")
+    if request.incarnation:
+        checks.uuid(request.incarnation, "incarnation")
+    checks.finish()
+
+
+def check_export_branch(request: history_pb.ExportBranchRequest) -> None:
+    """Check an ExportBranchRequest.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    _read(request).finish()
+
+
+def check_branch_metadata(metadata_json: str, limits: Limits) -> None:
+    """Check the metadata of a branch that does not come in a request of its own.
+
+    Raises:
+        FieldInvalidError: It is no JSON object.
+        ReservedKeyError: It uses a reserved key.
+        SizeLimitExceededError: It is too large.
+    """
+    _branch_metadata(Checks(), metadata_json, limits)
+
+
+def check_import_head(head: history_pb.ImportHead, limits: Limits) -> None:
+    """Check the head of an import.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+    """
+    checks = Checks()
+    checks.uuid_if_present(head, "branch_id")
+    checks.external_key_if_present(head, limits)
+    checks.request_id(head.request_id)
     checks.finish()

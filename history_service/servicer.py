@@ -6,11 +6,10 @@ status. Errors per RPC are listed in the proto.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 import grpc.aio
@@ -23,17 +22,29 @@ from antiphon_client.edge.call import current_call
 from antiphon_client.edge.offload import run_weighted
 from antiphon_client.ids import new_id, new_ordered_id
 from antiphon_client.limits import Limits
-from history_service import encoding, paging, snapshot_stream
+from history_service import encoding, paging, snapshot_stream, sweeping, watch_stream
 from history_service import request_checks as checks
-from history_service.domain import actions, branches, lists, membership, reads, views
+from history_service.branch_file import export, upload
+from history_service.domain import (
+    actions,
+    branches,
+    forks,
+    importing,
+    lists,
+    membership,
+    reads,
+    retention,
+    views,
+)
+from history_service.domain.clones import Clones, clone_messages
 from history_service.domain.prepared import PreparedMessage, Stamper
-from history_service.domain.writes import EXPIRED_AT_ONCE, WriteCall, write_branch, write_once
-from history_service.storage.port import BranchRow, HistoryStore, WriteTransaction
-
-REPLAY_RETENTION = 24 * 3600 * 10**9
-"""How long a request id is remembered at least, in nanoseconds."""
-_WRITES_PER_CLEANUP = EXPIRED_AT_ONCE // 2
-"""Fewer than one cleanup forgets, so that a backlog shrinks."""
+from history_service.domain.watching import Watch
+from history_service.domain.writes import is_replay, write_branch, write_once
+from history_service.signals import Signals
+from history_service.storage.port import BranchRow, HistoryStore, ReadTransaction, WriteTransaction
+from history_service.sweeping import DEFAULT_KEEPING, Keeping
+from history_service.watch_stream import DEFAULT_TIMES, WatchTimes
+from history_service.write_calls import WriteCalls
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,6 +65,8 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         clock: Callable[[], int] = time.time_ns,
         make_id: Callable[[], str] = new_id,
         make_message_id: Callable[[], str] = new_ordered_id,
+        watch_times: WatchTimes = DEFAULT_TIMES,
+        keeping: Keeping = DEFAULT_KEEPING,
     ) -> None:
         """Set up the servicer.
 
@@ -63,18 +76,23 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             clock: Returns nanoseconds since the epoch.
             make_id: Returns a fresh canonical UUID for a branch or an incarnation.
             make_message_id: Returns one for a message.
+            watch_times: How long a watch is quiet.
+            keeping: How long deleted branches and former revisions are kept.
         """
         self._store = store
         self._limits = limits
         self._stamper = Stamper(clock, make_id, make_message_id, limits.message_bytes)
-        self._recorded = 0
+        self._watch_times = watch_times
+        self._keeping = keeping
+        self._signals = Signals()
+        self._write_calls = WriteCalls(clock)
 
     # Branches
 
     async def CreateBranch(self, request: pb.CreateBranchRequest, context: Context) -> Spliced:
         """Make an empty branch."""
         checks.check_create_branch(request, self._limits)
-        call = self._write_call(request.request_id, pb.CreateBranchResponse.DESCRIPTOR)
+        call = self._write_calls.make(request.request_id, pb.CreateBranchResponse.DESCRIPTOR)
 
         def rule(tx: WriteTransaction) -> pb.CreateBranchResponse:
             return branches.create_branch(tx, call.tenant_id, request, self._stamper)
@@ -114,9 +132,42 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         return await self._write(request, pb.UpdateBranchResponse.DESCRIPTOR, rule)
 
     async def DeleteBranch(self, request: pb.DeleteBranchRequest, context: Context) -> Spliced:
-        """Delete a branch for good."""
+        """Delete a branch for good, and erase it at once with ``purge``."""
         checks.check_guarded_write(request)
-        return await self._write(request, pb.DeleteBranchResponse.DESCRIPTOR, branches.delete_branch)
+        call = self._write_calls.make(request.request_id, pb.DeleteBranchResponse.DESCRIPTOR)
+        keep_until = self._stamper.clock() + self._keeping.deleted_nanoseconds
+        response = await self._store.write(lambda tx: retention.delete_branch(tx, call, request, keep_until))
+        self._signals.notify(watch_stream.address(call.tenant_id, request.branch_id))
+        if request.purge:
+            await sweeping.sweep_branch(self._store, call.tenant_id, request.branch_id, self._stamper.clock)
+        return response
+
+    async def TrimHistory(self, request: pb.TrimHistoryRequest, context: Context) -> pb.TrimHistoryResponse:
+        """Drop the revisions before one."""
+        checks.check_trim_history(request)
+        tenant_id, branch_id = current_call().tenant_id, request.branch_id
+        oldest = await self._store.write(
+            lambda tx: retention.trim_history(tx, tenant_id, branch_id, request.before_revision)
+        )
+        await sweeping.sweep_branch(self._store, tenant_id, branch_id, self._stamper.clock)
+        return pb.TrimHistoryResponse(oldest_revision=oldest)
+
+    async def ForkBranch(self, request: pb.ForkBranchRequest, context: Context) -> Spliced:
+        """Make a branch with what another holds at a revision."""
+        checks.check_fork_branch(request, self._limits)
+        call = self._write_calls.make(request.request_id, pb.ForkBranchResponse.DESCRIPTOR)
+        stamper = self._stamper
+
+        def clone(tx: ReadTransaction) -> Clones | None:
+            # Of a request answered before, the source may be gone by now.
+            return None if is_replay(tx, call) else clone_messages(tx, call.tenant_id, request, stamper)
+
+        clones = await self._store.read(clone) if request.ids == pb.FORK_IDS_NEW else None
+
+        def rule(tx: WriteTransaction) -> pb.ForkBranchResponse:
+            return forks.fork_branch(tx, call.tenant_id, request, stamper, clones)
+
+        return await self._store.write(lambda tx: write_once(tx, call, rule))
 
     # Membership and order
 
@@ -213,6 +264,48 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             async for frame in frames:
                 yield frame
 
+    async def WatchBranch(
+        self, request: pb.WatchBranchRequest, context: Context
+    ) -> AsyncIterator[pb.WatchBranchResponse]:
+        """Stream every change of a branch after a revision."""
+        checks.check_watch_branch(request)
+        watch = Watch(current_call().tenant_id, request.branch_id, request.incarnation)
+        stream = watch_stream.frames(
+            self._store, self._signals, self._watch_times, watch, request.after_revision
+        )
+        async with aclosing(stream) as frames:
+            async for frame in frames:
+                yield frame
+
+    async def ExportBranch(
+        self, request: pb.ExportBranchRequest, context: Context
+    ) -> AsyncIterator[pb.ExportBranchResponse]:
+        """Stream a branch as a file."""
+        checks.check_export_branch(request)
+        tenant_id, at_revision = current_call().tenant_id, _at_revision(request)
+        snapshot = await self._store.read(
+            lambda tx: reads.open_snapshot(tx, tenant_id, request.branch_id, at_revision, None)
+        )
+        async with aclosing(export.chunks(self._store, snapshot, self._limits)) as chunks:
+            async for chunk in chunks:
+                yield pb.ExportBranchResponse(data=chunk)
+
+    async def ImportBranch(
+        self, request_iterator: AsyncIterator[pb.ImportBranchRequest], context: Context
+    ) -> Spliced:
+        """Make a branch from a file."""
+        return await upload.receive(request_iterator, self._limits, self._store_upload)
+
+    async def _store_upload(self, received: upload.Upload) -> Spliced:
+        head, content = received.head, received.file.content
+        response = pb.ImportBranchResponse.DESCRIPTOR
+        call = self._write_calls.make(head.request_id, response, identity=received.identity)
+
+        def rule(tx: WriteTransaction) -> pb.ImportBranchResponse:
+            return importing.import_branch(tx, call.tenant_id, head, content, self._stamper)
+
+        return await self._store.write(lambda tx: write_once(tx, call, rule))
+
     # What writes share
 
     def _prepare_batch(self, request: pb.AddMessagesRequest) -> list[PreparedMessage]:
@@ -220,27 +313,21 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         return self._stamper.prepare_all(request.messages)
 
     async def _write(self, request: checks.GuardedWrite, response: Descriptor, rule: Rule) -> Spliced:
-        call = self._write_call(request.request_id, response)
+        call = self._write_calls.make(request.request_id, response)
         expected = request.expected_revision if request.HasField("expected_revision") else None
+
+        def keeping(tx: WriteTransaction, branch: BranchRow) -> Any:
+            response = rule(tx, branch)
+            retention.keep_newest(tx, branch, self._keeping.revisions)
+            return response
+
         work = partial(
-            write_branch, call=call, branch_id=request.branch_id, expected_revision=expected, rule=rule
+            write_branch, call=call, branch_id=request.branch_id, expected_revision=expected, rule=keeping
         )
-        return await self._store.write(work)
-
-    def _write_call(self, request_id: str, response: Descriptor) -> WriteCall:
-        call = current_call()
-        request_hash = b""
-        expire_before = None
-        now = self._stamper.clock()
-        if request_id:
-            request_hash = hashlib.sha256(call.method.encode() + b"\0" + call.request_bytes).digest()
-            self._recorded += 1
-            if self._recorded % _WRITES_PER_CLEANUP == 1:
-                expire_before = now - REPLAY_RETENTION
-        return WriteCall(call.tenant_id, request_id, request_hash, _replay_mark(response), now, expire_before)
-
-
-_replay_mark = lru_cache(maxsize=None)(encoding.replay_mark)
+        response_bytes = await self._store.write(work)
+        # A caller that has gone by now leaves this to the watchers' own looking.
+        self._signals.notify(watch_stream.address(call.tenant_id, request.branch_id))
+        return response_bytes
 
 
 async def _off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,7 +1,7 @@
-"""Snapshots as streams: one short transaction a frame, all at one revision.
+"""Snapshots as streams: one short transaction a part, all at one revision.
 
-Frames are made where they are read, in the store's reading threads: the event
-loop only passes them on, so that one frame is read, hashed and spliced while
+Parts are made where they are read, in the store's reading threads: the event
+loop only passes them on, so that one part is read, hashed and rendered while
 the one before is on its way.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon_client.limits import Limits
@@ -28,20 +28,27 @@ _FRAME_MARGIN = 16
 """Bytes of a frame around its entries, at most."""
 
 
-class _OrderPart(NamedTuple):
-    frame: bytes
+T = TypeVar("T")
+
+
+class _OrderPart(NamedTuple, Generic[T]):
+    part: T
     sent: int
-    """Ids sent up to the last of it."""
+    """Ids read up to the last of it."""
     last_id: str
 
 
-class _Batch(NamedTuple):
-    frame: bytes
+class Batch(NamedTuple, Generic[T]):
+    """Some messages of a snapshot."""
+
+    part: T
+    """What they were rendered to."""
     sent: int
-    """Messages sent up to the last of it."""
+    """Messages read up to the last of it."""
     last_id: str
+    """Its last message."""
     digest: _Hash
-    """Over all those."""
+    """SHA-256 over the bytes of all messages so far."""
 
 
 async def frames(
@@ -51,15 +58,16 @@ async def frames(
 
     Raises:
         BranchDeletedError: The branch was deleted meanwhile.
+        RevisionExpiredError: The revision was dropped meanwhile.
     """
     yield _header(snapshot)
-    async for part in _order(store, snapshot, limits):
+    async for part in order(store, snapshot, limits, encoding.snapshot_order):
         yield part
     sent, digest = 0, hashlib.sha256()
-    async with aclosing(_batches(store, snapshot, limits)) as batches:
-        async for batch in batches:
+    async with aclosing(batches(store, snapshot, limits, encoding.snapshot_batch)) as parts:
+        async for batch in parts:
             sent, digest = batch.sent, batch.digest
-            yield batch.frame
+            yield batch.part
     yield encoding.snapshot_footer(sent, digest.digest())
 
 
@@ -73,35 +81,47 @@ def _header(snapshot: reads.Snapshot) -> bytes:
     return encoding.snapshot_header(header, snapshot.system)
 
 
-async def _order(store: HistoryStore, snapshot: reads.Snapshot, limits: Limits) -> AsyncIterator[bytes]:
-    """Yield the frames of the selection's order."""
+async def order(
+    store: HistoryStore, snapshot: reads.Snapshot, limits: Limits, render: Callable[[Sequence[str]], T]
+) -> AsyncIterator[T]:
+    """Yield the ids of the selection in parts, none empty, each as ``render`` made it."""
     most = max(1, (limits.frame_bytes - _FRAME_MARGIN) // encoding.ORDER_ENTRY_BYTES)
     if snapshot.chosen is not None:
         for start in range(0, snapshot.message_count, most):
-            yield encoding.snapshot_order(snapshot.chosen[start : start + most])
+            yield render(snapshot.chosen[start : start + most])
         return
     sent, after = 0, None
     while sent < snapshot.message_count:
-        work = partial(_read_order_part, snapshot=snapshot, sent=sent, after=after, limit=most)
-        frame, sent, after = await store.read(work)
-        yield frame
+        work = partial(_read_order_part, snapshot=snapshot, sent=sent, after=after, limit=most, render=render)
+        part, sent, after = await store.read(work)
+        yield part
 
 
 def _read_order_part(
-    tx: ReadTransaction, snapshot: reads.Snapshot, sent: int, after: str | None, limit: int
-) -> _OrderPart:
+    tx: ReadTransaction,
+    snapshot: reads.Snapshot,
+    sent: int,
+    after: str | None,
+    limit: int,
+    render: Callable[[Sequence[str]], T],
+) -> _OrderPart[T]:
     message_ids = reads.snapshot_ids(tx, snapshot, after, limit)
-    return _OrderPart(encoding.snapshot_order(message_ids), sent + len(message_ids), message_ids[-1])
+    return _OrderPart(render(message_ids), sent + len(message_ids), message_ids[-1])
 
 
-async def _batches(store: HistoryStore, snapshot: reads.Snapshot, limits: Limits) -> AsyncGenerator[_Batch]:
-    """Yield the selection's messages in batches, none empty."""
+async def batches(
+    store: HistoryStore, snapshot: reads.Snapshot, limits: Limits, render: Callable[[list[bytes]], T]
+) -> AsyncGenerator[Batch[T]]:
+    """Yield the selection's messages in batches, none empty, each as ``render`` made it of their bytes."""
 
-    def begin(sent: int, after: str | None, digest: _Hash) -> asyncio.Future[_Batch] | None:
+    def begin(sent: int, after: str | None, digest: _Hash) -> asyncio.Future[Batch[T]] | None:
         if sent == snapshot.message_count:
             return None
-        work = partial(_read_batch, snapshot=snapshot, sent=sent, after=after, digest=digest, limits=limits)
-        return _begin(store.read(work))
+
+        def read(tx: ReadTransaction) -> Batch[T]:
+            return _read_batch(tx, snapshot, sent, after, digest, limits, render)
+
+        return _begin(store.read(read))
 
     # The next batch is read while this one is on its way.
     ahead = begin(0, None, hashlib.sha256())
@@ -122,7 +142,8 @@ def _read_batch(
     after: str | None,
     digest: _Hash,
     limits: Limits,
-) -> _Batch:
+    render: Callable[[list[bytes]], T],
+) -> Batch[T]:
     most = limits.snapshot_batch_messages
     # A single message may be larger than a frame; the read allows it one.
     max_bytes = limits.frame_bytes - _FRAME_MARGIN - most * encoding.FIELD_OVERHEAD
@@ -130,10 +151,10 @@ def _read_batch(
     # A copy, as a store may read again.
     digest = digest.copy()
     digest.update(b"".join(bodies))
-    return _Batch(encoding.snapshot_batch(bodies), sent + len(bodies), id_of(bodies[-1]), digest)
+    return Batch(render(bodies), sent + len(bodies), id_of(bodies[-1]), digest)
 
 
-def _begin(read: Coroutine[Any, Any, _Batch]) -> asyncio.Future[_Batch]:
+def _begin(read: Coroutine[Any, Any, Batch[T]]) -> asyncio.Future[Batch[T]]:
     """Start a read that may be given up; a failure nobody waits for is nobody's."""
     begun = asyncio.ensure_future(read)
     begun.add_done_callback(lambda done: done.cancelled() or done.exception())

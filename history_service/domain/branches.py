@@ -10,6 +10,7 @@ from antiphon_client.errors import (
     BranchDeletedError,
     BranchExistsError,
     BranchNotFoundError,
+    RevisionExpiredError,
     RevisionInFutureError,
 )
 from history_service.domain import changes
@@ -18,6 +19,7 @@ from history_service.storage.port import (
     BranchAnchor,
     BranchKey,
     BranchRow,
+    ForkOrigin,
     ReadTransaction,
     WriteTransaction,
 )
@@ -43,14 +45,14 @@ def revision_to_read(branch: BranchRow, at_revision: int | None) -> int:
 
     Raises:
         RevisionInFutureError: The branch has not reached it.
+        RevisionExpiredError: It was dropped.
     """
     if at_revision is None:
         return branch.revision
+    if at_revision < branch.oldest_revision:
+        raise RevisionExpiredError.of(at_revision, oldest=branch.oldest_revision)
     if at_revision > branch.revision:
-        raise RevisionInFutureError(
-            f"branch is at revision {branch.revision}, not yet at {at_revision}",
-            metadata={"actual": str(branch.revision)},
-        )
+        raise RevisionInFutureError.of(at_revision, actual=branch.revision)
     return at_revision
 
 
@@ -68,7 +70,7 @@ def create_branch(
         open_branch(tx, tenant_id, request.parent_branch_id)
     branch_id = request.branch_id or stamper.new_id()
     external_key = request.external_key if request.HasField("external_key") else None
-    _check_free(tx, tenant_id, branch_id, external_key)
+    check_free(tx, tenant_id, branch_id, external_key)
     branch = BranchRow(
         key=BranchKey(tenant_id, branch_id, branch_id),
         incarnation=stamper.new_id(),
@@ -81,7 +83,13 @@ def create_branch(
     return history_pb.CreateBranchResponse(branch=describe(tx, branch, branch.revision))
 
 
-def _check_free(tx: WriteTransaction, tenant_id: str, branch_id: str, external_key: str | None) -> None:
+def check_free(tx: WriteTransaction, tenant_id: str, branch_id: str, external_key: str | None) -> None:
+    """Check that a new branch may have an id and an external key.
+
+    Raises:
+        BranchExistsError: One of them is taken.
+        BranchDeletedError: The id was a deleted branch's.
+    """
     holder = tx.branch(tenant_id, branch_id)
     if holder is not None and holder.deleted:
         raise BranchDeletedError(
@@ -103,6 +111,7 @@ def read_branch(
         BranchNotFoundError: There is no such branch.
         BranchDeletedError: It was deleted.
         RevisionInFutureError: The branch has not reached the revision.
+        RevisionExpiredError: The revision was dropped.
     """
     branch = open_branch(tx, tenant_id, branch_id)
     return describe(tx, branch, revision_to_read(branch, at_revision))
@@ -118,6 +127,8 @@ def describe(tx: ReadTransaction, branch: BranchRow, at: int) -> branch_pb.Branc
         incarnation=branch.incarnation,
         metadata_json=tx.metadata(branch.key, at),
         revision=at,
+        oldest_revision=branch.oldest_revision,
+        forked_from=_fork_point(branch.forked_from),
     )
     described.created_at.FromNanoseconds(branch.created_at)
     if at == branch.revision:
@@ -129,6 +140,10 @@ def describe(tx: ReadTransaction, branch: BranchRow, at: int) -> branch_pb.Branc
     else:
         _describe_past(tx, branch.key, at, described)
     return described
+
+
+def _fork_point(origin: ForkOrigin | None) -> branch_pb.ForkPoint | None:
+    return None if origin is None else branch_pb.ForkPoint(**origin._asdict())
 
 
 def _describe_past(tx: ReadTransaction, key: BranchKey, at: int, described: branch_pb.Branch) -> None:
@@ -155,14 +170,6 @@ def update_branch(
     changes.record(tx, branch, changes.ChangeKind.METADATA_REPLACED)
     tx.save_head(branch)
     return history_pb.UpdateBranchResponse()
-
-
-def delete_branch(tx: WriteTransaction, branch: BranchRow) -> history_pb.DeleteBranchResponse:
-    """Delete a branch for good; its row stays as a tombstone."""
-    branch.deleted = True
-    changes.record(tx, branch, changes.ChangeKind.BRANCH_DELETED)
-    tx.save_head(branch)
-    return history_pb.DeleteBranchResponse()
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ def list_messages(
         BranchNotFoundError: There is no such branch.
         BranchDeletedError: It was deleted.
         RevisionInFutureError: The branch has not reached the revision.
+        RevisionExpiredError: The revision, or the position's, was dropped.
         PageTokenInvalidError: The position is not one of this list.
     """
     branch = open_branch(tx, wanted.tenant_id, wanted.branch_id)
@@ -70,7 +71,7 @@ def list_messages(
         at, after = revision_to_read(branch, wanted.at_revision), None
     else:
         _check_position(branch, wanted, position)
-        at, after = position.revision, position.after
+        at, after = revision_to_read(branch, position.revision), position.after
     try:
         page = tx.read_messages(
             branch.key,

@@ -45,6 +45,7 @@ def get_messages(
         BranchNotFoundError: There is no such branch.
         BranchDeletedError: It was deleted.
         RevisionInFutureError: The branch has not reached the revision.
+        RevisionExpiredError: The revision was dropped.
         MessageNotFoundError: Some are not in the branch at that revision.
         SizeLimitExceededError: Together they are too large for one reply.
     """
@@ -102,6 +103,7 @@ def open_snapshot(
         BranchNotFoundError: There is no such branch.
         BranchDeletedError: It was deleted.
         RevisionInFutureError: The branch has not reached the revision.
+        RevisionExpiredError: The revision was dropped.
         ProgressionInvalidError: The selection has unknown or repeated ids.
     """
     row = open_branch(tx, tenant_id, branch_id)
@@ -125,9 +127,15 @@ def snapshot_ids(tx: ReadTransaction, snapshot: Snapshot, after: str | None, lim
 
     Raises:
         BranchDeletedError: The branch was deleted since.
+        RevisionExpiredError: The revision was dropped since.
     """
-    open_branch(tx, snapshot.key.tenant_id, snapshot.key.branch_id)
+    _check_kept(tx, snapshot)
     return tx.read_ids(snapshot.key, snapshot.at, view=snapshot.view, after=after, limit=limit)
+
+
+def _check_kept(tx: ReadTransaction, snapshot: Snapshot) -> None:
+    branch = open_branch(tx, snapshot.key.tenant_id, snapshot.key.branch_id)
+    revision_to_read(branch, snapshot.at)
 
 
 def snapshot_batch(
@@ -137,9 +145,10 @@ def snapshot_batch(
 
     Raises:
         BranchDeletedError: The branch was deleted since.
+        RevisionExpiredError: The revision was dropped since.
         StoreCorruptError: The last message's bytes hold another id than its own.
     """
-    open_branch(tx, snapshot.key.tenant_id, snapshot.key.branch_id)
+    _check_kept(tx, snapshot)
     key, at = snapshot.key, snapshot.at
     if snapshot.chosen is not None:
         return tx.read_selected(key, at, snapshot.chosen[sent : sent + limit], max_bytes)

@@ -19,20 +19,24 @@ def select_view(
     Raises:
         ProgressionInvalidError: Ids are unknown or repeated.
     """
-    key, revision = branch.key, branch.revision
-    check_selection(message_ids, tx.members(key, message_ids).keys())
+    check_selection(message_ids, tx.members(branch.key, message_ids).keys())
     if branch.view_epoch is not None:
-        tx.end_view(key, branch.view_epoch, revision)
-    tx.begin_view(key, revision)
-    rows = [(GAP * position, message_id) for position, message_id in enumerate(message_ids, start=1)]
-    if rows:
-        tx.insert_view_rows(key, revision, revision, rows)
-    branch.view_epoch, branch.view_count = revision, len(rows)
-    branch.view_last_key = GAP * len(rows)
-    content = {"epoch": revision, "count": len(rows)}
+        tx.end_view(branch.key, branch.view_epoch, branch.revision)
+    begin_view(tx, branch, message_ids)
+    content = {"epoch": branch.revision, "count": len(message_ids)}
     changes.record(tx, branch, changes.ChangeKind.VIEW_SELECTED, content)
     tx.save_head(branch)
     return history_pb.SelectViewResponse()
+
+
+def begin_view(tx: WriteTransaction, branch: BranchRow, message_ids: Sequence[str]) -> None:
+    """Store a view of members as selected from the branch's revision on; its head follows."""
+    revision = branch.revision
+    tx.begin_view(branch.key, revision)
+    rows = [(GAP * position, message_id) for position, message_id in enumerate(message_ids, start=1)]
+    if rows:
+        tx.insert_view_rows(branch.key, revision, revision, rows)
+    branch.view_epoch, branch.view_count, branch.view_last_key = revision, len(rows), GAP * len(rows)
 
 
 def clear_view(tx: WriteTransaction, branch: BranchRow) -> history_pb.ClearViewResponse:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from antiphon_client.errors import RequestIdReusedError, RevisionConflictError
 from history_service.domain.branches import open_branch
-from history_service.storage.port import BranchRow, RecordedResponse, WriteTransaction
+from history_service.storage.port import BranchRow, ReadTransaction, RecordedResponse, WriteTransaction
 
 EXPIRED_AT_ONCE = 512
 """Recorded responses that one write forgets at most."""
@@ -56,6 +56,11 @@ class WriteCall:
     expire_before: int | None = None
 
 
+def is_replay(tx: ReadTransaction, call: WriteCall) -> bool:
+    """Whether a write's request id is known, so that ``write_once`` will not run its rule."""
+    return bool(call.request_id) and tx.recorded_response(call.tenant_id, call.request_id) is not None
+
+
 def write_once(
     tx: WriteTransaction, call: WriteCall, rule: Callable[[WriteTransaction], CreationResponse]
 ) -> bytes:
@@ -83,6 +88,18 @@ def write_once(
     return response
 
 
+def check_expected(branch: BranchRow, expected_revision: int | None) -> None:
+    """Check that a branch is at the revision its writer expects; None is any.
+
+    Raises:
+        RevisionConflictError: It is not.
+    """
+    if expected_revision is not None and expected_revision != branch.revision:
+        raise RevisionConflictError.of(
+            branch.key.branch_id, expected=expected_revision, actual=branch.revision
+        )
+
+
 def write_branch(
     tx: WriteTransaction,
     call: WriteCall,
@@ -103,8 +120,7 @@ def write_branch(
 
     def guarded(tx: WriteTransaction) -> WriteResponse:
         branch = open_branch(tx, call.tenant_id, branch_id)
-        if expected_revision is not None and expected_revision != branch.revision:
-            raise RevisionConflictError.of(branch_id, expected=expected_revision, actual=branch.revision)
+        check_expected(branch, expected_revision)
         branch.revision += 1
         response = rule(tx, branch)
         response.revision = branch.revision

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from history_service.storage.port import AnchorNotFoundError, BranchRow, ChangeRow, Member
+from history_service.storage.memory_exchange import MemoryExchanges
+from history_service.storage.port import AnchorNotFoundError, BranchRow, ChangeRow, Member, RecordedResponse
 
 
 @dataclass(slots=True)
@@ -57,6 +60,16 @@ class Rows:
         """Take out the row just put in."""
         self.ordered.remove(row)
         self.versions[row.message_id].remove(row)
+
+    def only(self, kept: Callable[[Row], bool]) -> Rows:
+        """Return these rows without some; the rows themselves are shared."""
+        rows = Rows()
+        rows.ordered = [row for row in self.ordered if kept(row)]
+        for message_id, versions in self.versions.items():
+            left = [row for row in versions if kept(row)]
+            if left:
+                rows.versions[message_id] = left
+        return rows
 
     def live(self, message_id: str) -> Row | None:
         """Return the row of an id that has not ended."""
@@ -109,3 +122,37 @@ class BranchRecord:
     members: Rows = field(default_factory=Rows)
     views: dict[int, View] = field(default_factory=dict)
     changes: list[ChangeRow] = field(default_factory=list)
+
+
+class StoredBranches:
+    """All that the memory store keeps.
+
+    Attributes:
+        branches: By tenant and branch id.
+        bodies: By number.
+        body_uses: How many member rows refer to each body.
+        responses: By tenant and request id: when each was recorded, and what.
+        exchanges: The exchanges.
+        writer_id: The writer's name in commit positions.
+    """
+
+    def __init__(self) -> None:
+        self.branches: dict[tuple[str, str], BranchRecord] = {}
+        self.bodies: dict[int, bytes] = {}
+        self.body_uses: Counter[int] = Counter()
+        self._last_body = 0
+        self.responses: dict[tuple[str, str], tuple[int, RecordedResponse]] = {}
+        self.exchanges = MemoryExchanges()
+        self.writer_id = str(uuid.uuid4())
+        self._counter = 0
+
+    def next_counter(self) -> int:
+        """Return how many changes were recorded before this one."""
+        self._counter += 1
+        return self._counter - 1
+
+    def add_body(self, body: bytes) -> int:
+        """Keep a body; return its number."""
+        self._last_body += 1
+        self.bodies[self._last_body] = body
+        return self._last_body

@@ -12,7 +12,11 @@ store only keeps rows and finds them again. Three kinds of rows matter:
   unique among the rows living at any one revision.
 * View rows: the same shape without content, under a view's *epoch* (the
   revision that selected it). A message's content is its member row's.
-* Bodies: the encoded messages, each version once, referred to by a number.
+* Bodies: the encoded messages, each version once, referred to by a number. A
+  fork's rows refer to the bodies of its source, so a body belongs to the whole
+  fork tree. It is kept as long as a member row of any branch refers to it, and
+  erased by ``sweep`` with the last one. All rows that refer to a body are of one
+  message id: a store may look for them by it.
 
 Every row belongs to a ``BranchKey``; its parts lead every key, so that one fork
 tree stays together. Revisions given to writing primitives are those of the
@@ -27,6 +31,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
+
+from history_service.storage.exchange_port import ExchangeReads, ExchangeWrites
 
 T = TypeVar("T")
 
@@ -44,6 +50,14 @@ class BranchKey(NamedTuple):
     """Root of the branch's fork tree."""
     branch_id: str
     """The branch."""
+
+
+class ForkOrigin(NamedTuple):
+    """Where a branch was forked from."""
+
+    branch_id: str
+    revision: int
+    up_to_message_id: str | None
 
 
 @dataclass(slots=True)
@@ -75,6 +89,13 @@ class BranchRow:
     """Greatest order key of the selected view's rows."""
     deleted: bool = False
 
+    forked_from: ForkOrigin | None = None
+    """Where it was forked from; a fixed fact."""
+    oldest_revision: int = 1
+    """The oldest revision that can be read. With ``sweep_after``, stored by ``save_retention`` alone."""
+    sweep_after: int | None = None
+    """From when on ``sweep`` may erase what is dropped, in nanoseconds since the epoch; None: nothing is."""
+
     def copied(self) -> BranchRow:
         """Return a copy; quicker than the general means, as every write makes some."""
         return BranchRow(
@@ -91,6 +112,9 @@ class BranchRow:
             self.view_count,
             self.view_last_key,
             self.deleted,
+            self.forked_from,
+            self.oldest_revision,
+            self.sweep_after,
         )
 
 
@@ -120,6 +144,24 @@ class NewMember(NamedTuple):
     interim: bool
     body: bytes | int
     """An encoded message to store, or the number of a body stored before."""
+
+
+class CutMember(NamedTuple):
+    """A member on one side of a cut whose link names a member on the other side."""
+
+    message_id: str
+    kind: int
+    linked_kind: int
+    """The kind of the member its link names."""
+    body: int
+
+
+class CopiedRows(NamedTuple):
+    """What a copy of rows to another branch came to."""
+
+    rows: int
+    last_key: int
+    """The greatest order key among them; 0 without any."""
 
 
 class MessagePage(NamedTuple):
@@ -165,6 +207,10 @@ class BranchAnchor(NamedTuple):
 
 class ReadTransaction(Protocol):
     """A consistent view of the store, for the time of one work function."""
+
+    @property
+    def exchange(self) -> ExchangeReads:
+        """The exchange's part of it."""
 
     # Directory
 
@@ -279,9 +325,27 @@ class ReadTransaction(Protocol):
     def changes(self, key: BranchKey, after_revision: int, limit: int) -> list[ChangeRow]:
         """Read up to ``limit`` change records of revisions over ``after_revision``, by revision."""
 
+    # Forks and retention
+
+    def order_key(self, key: BranchKey, at: int, message_id: str) -> int | None:
+        """Return the order key of a message at a revision; None if the branch did not hold it."""
+
+    def cut_members(self, key: BranchKey, at: int, up_to: int) -> list[CutMember]:
+        """Find the members at a revision, up to an order key, whose link names one beyond it.
+
+        By order key. Cost: that of the members up to the order key.
+        """
+
+    def branches_to_sweep(self, due: int, limit: int) -> list[BranchRow]:
+        """Find up to ``limit`` branches whose ``sweep_after`` is ``due`` or earlier, earliest first."""
+
 
 class WriteTransaction(ReadTransaction, Protocol):
     """A transaction that also writes. It sees its own writes."""
+
+    @property
+    def exchange(self) -> ExchangeWrites:
+        """The exchange's part of it."""
 
     # Directory
 
@@ -352,6 +416,44 @@ class WriteTransaction(ReadTransaction, Protocol):
 
     def remove_all_view_rows(self, key: BranchKey, epoch: int, revision: int, keep: str | None) -> None:
         """End every live row of a view at ``revision``, except the one of ``keep``."""
+
+    # Forks and retention
+
+    def copy_members(
+        self, source: BranchKey, at: int, up_to: int | None, target: BranchKey, revision: int
+    ) -> CopiedRows:
+        """Give a branch without members those that another of its fork tree held at a revision.
+
+        Order keys, links and bodies stay; no body is copied. ``up_to`` is the
+        greatest order key copied, None copies all. The rows live from
+        ``revision`` on. Cost: that of the rows.
+        """
+
+    def copy_view(
+        self, source: BranchKey, at: int, epoch: int, target: BranchKey, revision: int
+    ) -> CopiedRows:
+        """Begin a view in a branch, with those rows of another's view at a revision that name its members.
+
+        The new view's epoch is ``revision``. Cost: that of the rows.
+        """
+
+    def rewrite_members(self, key: BranchKey, rows: Sequence[NewMember]) -> None:
+        """Give live rows just made by ``copy_members`` another link and another body; the rest stays."""
+
+    def save_retention(self, branch: BranchRow) -> None:
+        """Store a branch's ``oldest_revision`` and ``sweep_after``."""
+
+    def sweep(self, branch: BranchRow, limit: int) -> bool:
+        """Erase some of what a branch has dropped; return whether nothing is left to erase.
+
+        Of a deleted branch everything goes but its own row and the change
+        record of its last revision. Of a living one goes what only revisions
+        before its oldest show: rows ended and views let go by then, metadata
+        versions replaced by then, change records of earlier revisions. Bodies
+        go with the last row of the fork tree that refers to them, and their
+        bytes do not stay behind in the store's files. Erases about ``limit``
+        rows at most; a store without threads may erase all at once.
+        """
 
 
 class HistoryStore(Protocol):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import exchange as exchanges
 from tests.support.history import STORES, History, running
 
 
@@ -21,4 +22,11 @@ def store_kind(request: pytest.FixtureRequest) -> str:
 async def history(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncIterator[History]:
     """A history service over an empty store."""
     async with running(store_kind, tmp_path) as service:
+        yield service
+
+
+@pytest.fixture
+async def exchange(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncIterator[exchanges.Exchange]:
+    """An exchange over an empty store."""
+    async with exchanges.running(store_kind, tmp_path) as service:
         yield service

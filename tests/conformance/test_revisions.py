@@ -20,7 +20,7 @@ from antiphon_client.errors import (
     RevisionConflictError,
     RevisionInFutureError,
 )
-from history_service.servicer import REPLAY_RETENTION
+from history_service.write_calls import REPLAY_RETENTION
 from tests.support.history import History, call_action, instruction, numbers, running, system, uuid_of
 
 pytestmark = pytest.mark.anyio

@@ -39,9 +39,9 @@ GUARDED_WRITES = {
     "SelectView",
     "ClearView",
 }
-BRANCH_READS = {"GetBranch", "GetMessages", "ListMessages", "ReadSnapshot"}
+BRANCH_READS = {"GetBranch", "GetMessages", "ListMessages", "ReadSnapshot", "ExportBranch"}
 LISTS = {"ListBranches", "ListMessages"}
-UNGUARDED = {"CreateBranch", "ListBranches"}
+UNGUARDED = {"CreateBranch", "ListBranches", "TrimHistory", "ForkBranch", "WatchBranch", "ImportBranch"}
 
 CONTRACT = {
     "antiphon.message.v1.Message": "id created_at role sender recipient channel metadata_json status "
@@ -210,7 +210,7 @@ def test_every_history_rpc_is_a_guarded_write_a_read_or_known(
     assert names == GUARDED_WRITES | BRANCH_READS | UNGUARDED
 
 
-@pytest.mark.parametrize("name", sorted(GUARDED_WRITES | {"CreateBranch"}))
+@pytest.mark.parametrize("name", sorted(GUARDED_WRITES | {"CreateBranch", "ForkBranch"}))
 def test_writes_can_be_sent_again(messages: dict[str, descriptor_pb2.DescriptorProto], name: str) -> None:
     request = {field.name: field for field in messages[f"antiphon.history.v1.{name}Request"].field}
     response = {field.name: field for field in messages[f"antiphon.history.v1.{name}Response"].field}

@@ -103,7 +103,7 @@ class Service:
         try:
             yield process
         finally:
-            _kill(process)
+            kill(process)
             await process.wait()
 
     @asynccontextmanager
@@ -214,7 +214,7 @@ class Run:
             for client in range(CLIENTS):
                 clients.create_task(self._append(stub, client))
             await self._doomed.wait()
-            asyncio.get_running_loop().call_later(delay, _kill, process)
+            asyncio.get_running_loop().call_later(delay, kill, process)
 
     async def _append(self, stub: pb_grpc.HistoryServiceAsyncStub, client: int) -> None:
         """Append until the service is gone; the request it left unanswered is kept."""
@@ -246,7 +246,8 @@ class Run:
         return uuid_of(self._ids)
 
 
-def _kill(process: asyncio.subprocess.Process) -> None:
+def kill(process: asyncio.subprocess.Process) -> None:
+    """Kill a process that still runs, with SIGKILL."""
     # Not Process.kill: it may reap the process before asyncio does, which then cannot tell how it ended.
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):

@@ -15,7 +15,7 @@ from antiphon_client import ActionRequest, AssistantResponse, Branch, HistoryCli
 from tests.support.cli import PYTHONPATH, Cli, command
 from tests.support.pair import Pair, served_pair
 
-COMMANDS = ("serve", "import", "branches", "log", "compile", "export", "demo")
+COMMANDS = ("serve", "import", "branches", "log", "fork", "delete", "compile", "export", "watch", "demo")
 
 
 @pytest.fixture(scope="module")

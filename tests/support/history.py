@@ -23,6 +23,7 @@ from antiphon_client.limits import DEFAULT_LIMITS, Limits
 from history_service.servicer import HistoryServicer
 from history_service.storage import open_store
 from history_service.storage.port import HistoryStore
+from history_service.sweeping import DEFAULT_KEEPING, Keeping
 
 STORES = ("memory", "sqlite")
 METHODS = pb.DESCRIPTOR.services_by_name["HistoryService"].methods_by_name
@@ -68,17 +69,35 @@ class History:
         store: The store behind it.
     """
 
-    def __init__(self, store: HistoryStore, limits: Limits = DEFAULT_LIMITS, tenant_id: str = "") -> None:
-        self.store = store
+    def __init__(
+        self,
+        store: HistoryStore,
+        limits: Limits = DEFAULT_LIMITS,
+        tenant_id: str = "",
+        keeping: Keeping = DEFAULT_KEEPING,
+    ) -> None:
         self.clock = Clock()
+        self.limits = limits
+        self.keeping = keeping
         self.tenant_id = tenant_id
         ids = itertools.count(0xFFFF_0000_0000)
 
         def make_id() -> str:
             return uuid_of(next(ids))
 
+        self._make_id = make_id
+        self.serve(store)
+
+    def serve(self, store: HistoryStore) -> None:
+        """Serve from a store; times and ids go on, as if the service had been started again."""
+        self.store = store
         self._servicer = HistoryServicer(
-            store, limits, clock=self.clock, make_id=make_id, make_message_id=make_id
+            store,
+            self.limits,
+            clock=self.clock,
+            make_id=self._make_id,
+            make_message_id=self._make_id,
+            keeping=self.keeping,
         )
 
     async def call(self, request: Any, *, tenant_id: str | None = None) -> Any:
@@ -186,12 +205,14 @@ def assemble(frames: Sequence[bytes]) -> Snapshot:
 
 
 @asynccontextmanager
-async def running(kind: str, folder: Path, limits: Limits = DEFAULT_LIMITS) -> AsyncIterator[History]:
+async def running(
+    kind: str, folder: Path, limits: Limits = DEFAULT_LIMITS, keeping: Keeping = DEFAULT_KEEPING
+) -> AsyncIterator[History]:
     """Run a history service over a store of a kind; the store is closed at the end."""
     store = open_store(store_url(kind, folder))
     await store.start()
     try:
-        yield History(store, limits)
+        yield History(store, limits, keeping=keeping)
     finally:
         await store.close()
 

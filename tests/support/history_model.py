@@ -1,5 +1,8 @@
 """History's rules once more, naively: whole states in plain lists, one per revision.
 
+A program names messages by small numbers. In a fork with new ids a number stands
+for the clone of the message it stands for in the source.
+
 A refused write raises ``Refused`` with the reason and leaves the state alone. A
 request's answer is not stored but looked up: the final response that names it.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 SYSTEM, INSTRUCTION, REQUEST, RESPONSE = "system", "instruction", "action_request", "action_response"
 
@@ -26,6 +29,7 @@ class Draft:
     text: str = ""
     names: int | None = None
     interim: bool = False
+    clone_of: int | None = None
 
 
 @dataclass
@@ -54,8 +58,15 @@ class State:
 class Model:
     """A branch with all its revisions; ``states[r]`` is revision r."""
 
-    def __init__(self) -> None:
-        self.states: list[State | None] = [None, State()]
+    def __init__(self, state: State | None = None, clones: dict[int, int] | None = None) -> None:
+        self.states: list[State | None] = [None, state or State()]
+        self.clones = clones or {}
+        self.oldest = 1
+        self.deleted = False
+
+    def name(self, number: int) -> int:
+        """Return the message that a program's number stands for in this branch."""
+        return self.clones.get(number, number)
 
     @property
     def revision(self) -> int:
@@ -121,7 +132,7 @@ class Model:
         if current.names is not None and current.interim and not draft.interim:
             self._check_link(state, current.names, draft.number, True)
         names = draft.names if current.names is None else current.names
-        return Draft(draft.number, draft.kind, draft.text, names, draft.interim)
+        return replace(draft, names=names)
 
     def _check_link(self, state: State, request: int, response: int, allow_unresolved: bool) -> None:
         named = state.records.get(request)
@@ -156,7 +167,7 @@ class Model:
             if removed.kind == REQUEST:
                 for other, record in state.records.items():
                     if record.kind == RESPONSE and record.names == number:
-                        state.records[other] = Draft(other, RESPONSE, record.text, None, record.interim)
+                        state.records[other] = replace(record, names=None)
         self.commit(state)
 
     def _take_out(self, state: State, number: int) -> Draft:
@@ -202,3 +213,100 @@ class Model:
         state = self.begin()
         state.metadata = metadata
         self.commit(state)
+
+    def at(self, revision: int | None) -> State:
+        """Return a copy of the state at a revision, None for the newest."""
+        if self.deleted:
+            raise Refused("BRANCH_DELETED")
+        if revision is None:
+            return self.begin()
+        if revision > self.revision:
+            raise Refused("REVISION_IN_FUTURE")
+        if revision < self.oldest:
+            raise Refused("REVISION_EXPIRED")
+        state = self.states[revision]
+        assert state is not None
+        return copy.deepcopy(state)
+
+    def trim(self, before: int) -> int:
+        """Drop the revisions before one; return the oldest left."""
+        if before > self.revision:
+            raise Refused("REVISION_IN_FUTURE")
+        self.oldest = max(self.oldest, before)
+        return self.oldest
+
+    def delete(self, purge: bool) -> None:
+        """Delete the branch, or purge it once more."""
+        if self.deleted and not purge:
+            raise Refused("BRANCH_DELETED")
+        if not self.deleted:
+            self.commit(self.begin())
+        self.deleted = True
+
+
+class World:
+    """All branches of a program, by number."""
+
+    def __init__(self) -> None:
+        self.branches = {0: Model()}
+
+    def branch(self, number: int) -> Model:
+        """Return a branch, deleted or not."""
+        if number not in self.branches:
+            raise Refused("BRANCH_NOT_FOUND")
+        return self.branches[number]
+
+    def living(self, number: int) -> Model:
+        """Return a branch that is not deleted."""
+        branch = self.branch(number)
+        if branch.deleted:
+            raise Refused("BRANCH_DELETED")
+        return branch
+
+    def fork(
+        self, source: int, target: int, at: int | None, up_to: int | None, new_ids: Sequence[int] | None
+    ) -> None:
+        """Fork a branch; ``new_ids`` are the ids of the clones, in order, None where ids are kept."""
+        branch = self.branch(source)
+        state = branch.at(at)
+        if up_to is not None:
+            if branch.name(up_to) not in state.records:
+                raise Refused("MESSAGE_NOT_FOUND")
+            _cut(state, state.order.index(branch.name(up_to)) + 1)
+        if target in self.branches:
+            raise Refused("BRANCH_DELETED" if self.branches[target].deleted else "BRANCH_EXISTS")
+        if new_ids is None:
+            self.branches[target] = Model(state, branch.clones)
+            return
+        clones = dict(zip(state.order, new_ids, strict=True))
+        named = {number: clones.get(branch.name(number), branch.name(number)) for number in range(8)}
+        self.branches[target] = Model(_cloned(state, clones), named)
+
+
+def _cut(state: State, count: int) -> None:
+    """Keep the first messages of a state; a pair of which one side goes is no pair any more."""
+    kept = state.order[:count]
+    for number in kept:
+        record = state.records[number]
+        request = None if record.names is None else state.records.get(record.names)
+        if request is not None and request.kind == REQUEST and request.number not in kept:
+            state.records[number] = replace(record, names=None)
+    state.order = kept
+    state.records = {number: state.records[number] for number in kept}
+    if state.view is not None:
+        state.view = [number for number in state.view if number in kept]
+
+
+def _cloned(state: State, clones: dict[int, int]) -> State:
+    def clone(record: Draft) -> Draft:
+        names = record.names
+        if names in clones and state.records[names].kind == REQUEST:
+            names = clones[names]
+        return replace(record, number=clones[record.number], names=names, clone_of=record.number)
+
+    return State(
+        [clones[number] for number in state.order],
+        {clones[number]: clone(record) for number, record in state.records.items()},
+        None if state.view is None else [clones[number] for number in state.view],
+        state.metadata,
+    )

@@ -77,7 +77,7 @@ class AskedStub:
     metadata: grpc.aio.Metadata
 
     @property
-    def ReadSnapshot(self) -> Any:  # noqa: N802
+    def ReadSnapshot(self) -> Any:
         """Answer with an empty stream."""
 
         def call(request: ReadSnapshotRequest, *, timeout: float | None, metadata: grpc.aio.Metadata) -> Any:

@@ -159,8 +159,9 @@ def test_default_routes() -> None:
 
 def test_update_changes_routing_only_for_truthy_values() -> None:
     message = Message("x", sender="alice", recipient="bob")
-    message.update(sender=None, recipient="")
-    assert (message.sender, message.recipient) == ("alice", "bob")
+    for falsy in (None, ""):
+        message.update(sender=falsy, recipient=falsy)
+        assert (message.sender, message.recipient) == ("alice", "bob")
     message.update(sender="carol", recipient=MEMBER)
     assert (message.sender, message.recipient) == ("carol", UUID(MEMBER))
 

@@ -17,7 +17,7 @@ from history_service.storage.sqlite.codec import id_blob, id_text, id_texts
 from history_service.storage.sqlite.migrations import known_migrations, migrate
 from history_service.storage.sqlite.pending import ROWS_AT_ONCE, PendingRows
 from history_service.storage.sqlite.recent_requests import RecentRequests
-from history_service.storage.sqlite.writing import SqliteWriteTransaction
+from history_service.storage.sqlite.transaction import SqliteTransaction
 from tests.support.history import uuid_of
 from tests.unit.test_sqlite_writer import KEY, append, bodies_of, failing, in_one_commit, opened, revision_of
 
@@ -243,7 +243,7 @@ def test_a_flush_that_failed_fails_again_until_its_group_is_forgotten(
 
     connection = apsw.Connection(str(tmp_path / "history.sqlite3"))
     migrate(connection, known_migrations())
-    tx = SqliteWriteTransaction(connection)
+    tx = SqliteTransaction(connection)
     tx.begin_group(careful=False)
     recorded(90, b"reply")(tx)
     with monkeypatch.context() as patch:

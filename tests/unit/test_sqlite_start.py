@@ -167,14 +167,14 @@ async def test_a_missing_directory_is_named(tmp_path: Path) -> None:
 async def test_a_newer_schema_is_refused_and_untouched(tmp_path: Path) -> None:
     path = tmp_path / NAME
     await make_store(path)
-    with raw(path) as connection:
-        connection.execute("INSERT INTO schema_version VALUES (2, '0002_later.sql', 0)")
-    before = path.read_bytes()
     newest = known_migrations()[-1].version
+    with raw(path) as connection:
+        connection.execute("INSERT INTO schema_version VALUES (?, 'later.sql', 0)", (newest + 1,))
+    before = path.read_bytes()
     with pytest.raises(StoreCorruptError) as refusal:
         await SqliteStore(str(path)).start()
     assert str(refusal.value) == (
-        f"{path} has schema version 2 and this release knows versions up to {newest}: "
+        f"{path} has schema version {newest + 1} and this release knows versions up to {newest}: "
         "a newer release wrote it; run that one, or restore a backup made before the upgrade"
     )
     with raw(path):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from antiphon_client.compiler import AsyncCompilerClient, CompilerClient
     from antiphon_client.compiler_operations import InlineSnapshot
     from antiphon_client.errors import AntiphonError
+    from antiphon_client.exchange import AsyncExchange, Exchange
+    from antiphon_client.exchange_records import ExchangeSettings
     from antiphon_client.history import AsyncHistoryClient, HistoryClient
     from antiphon_client.messages import (
         UNSET,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         ContextBlock,
         TurnRequest,
     )
+    from antiphon_client.watching import Change, WatchToken
 
 __all__ = [
     "UNSET",
@@ -50,13 +53,17 @@ __all__ = [
     "AssistantResponse",
     "AsyncBranch",
     "AsyncCompilerClient",
+    "AsyncExchange",
     "AsyncHistoryClient",
     "Branch",
+    "Change",
     "Compilation",
     "CompiledChatRequest",
     "CompiledMessage",
     "CompilerClient",
     "ContextBlock",
+    "Exchange",
+    "ExchangeSettings",
     "HistoryClient",
     "InlineSnapshot",
     "Instruction",
@@ -66,6 +73,7 @@ __all__ = [
     "System",
     "TransportError",
     "TurnRequest",
+    "WatchToken",
 ]
 
 _MODULES = {
@@ -76,13 +84,17 @@ _MODULES = {
     "AssistantResponse": "antiphon_client.messages",
     "AsyncBranch": "antiphon_client.branch",
     "AsyncCompilerClient": "antiphon_client.compiler",
+    "AsyncExchange": "antiphon_client.exchange",
     "AsyncHistoryClient": "antiphon_client.history",
     "Branch": "antiphon_client.branch",
+    "Change": "antiphon_client.watching",
     "Compilation": "antiphon_client.turn",
     "CompiledChatRequest": "antiphon_client.turn",
     "CompiledMessage": "antiphon_client.turn",
     "CompilerClient": "antiphon_client.compiler",
     "ContextBlock": "antiphon_client.turn",
+    "Exchange": "antiphon_client.exchange",
+    "ExchangeSettings": "antiphon_client.exchange_records",
     "HistoryClient": "antiphon_client.history",
     "InlineSnapshot": "antiphon_client.compiler_operations",
     "Instruction": "antiphon_client.messages",
@@ -92,6 +104,7 @@ _MODULES = {
     "System": "antiphon_client.messages",
     "TransportError": "antiphon_client.transport_errors",
     "TurnRequest": "antiphon_client.turn",
+    "WatchToken": "antiphon_client.watching",
 }
 
 __getattr__ = lazy_exports(__name__, _MODULES)

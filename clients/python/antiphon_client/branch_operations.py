@@ -6,8 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, Unpack
 from uuid import UUID
 
+from antiphon_client.branch_transfer import FileTarget, Progress
 from antiphon_client.errors import FieldInvalidError, ProgressionInvalidError
-from antiphon_client.factory import MessageFields, build_message, check_one_kind
+from antiphon_client.factory import (
+    MessageFields,
+    build_message,
+    check_answer_fields,
+    check_one_kind,
+    is_answer,
+    updated_response,
+)
 from antiphon_client.history_operations import HistoryOperations
 from antiphon_client.messages import (
     ActionRequest,
@@ -50,9 +58,13 @@ class BranchOperations:
         """Replace the branch's metadata; ``current_progression`` is reserved (ReservedKeyError)."""
         return self._history.update_branch(self.branch_id, metadata, expected_revision=expected_revision)
 
-    def delete(self, *, expected_revision: int | None = None) -> Steps[Written]:
-        """Delete the branch for good."""
-        return self._history.delete_branch(self.branch_id, expected_revision=expected_revision)
+    def delete(self, *, purge: bool = False, expected_revision: int | None = None) -> Steps[Written]:
+        """Delete the branch for good; with ``purge`` erase at once what no fork shares."""
+        return self._history.delete_branch(self.branch_id, purge=purge, expected_revision=expected_revision)
+
+    def trim(self, before_revision: int) -> Steps[int]:
+        """Drop the revisions before one; return the oldest that can be read, as ``trim_history`` does."""
+        return self._history.trim_history(self.branch_id, before_revision)
 
     def add(
         self,
@@ -81,13 +93,15 @@ class BranchOperations:
         ``context``, ``guidance``, ``images``, ...), ``assistant_response``,
         ``system``, ``action_request`` or ``action_function`` with
         ``action_arguments``, or ``action_output`` together with the
-        ``action_request`` it answers. Falsy outputs are outputs.
+        ``action_request`` it answers. Falsy outputs are outputs. An
+        ``action_response`` made before is added as it is, with the output given
+        beside it; the service links it to the request it names.
 
         Raises:
             ValueError: Several kinds are given, or an output without its request.
         """
         check_one_kind(fields)
-        if fields.get("action_output") is not None:
+        if is_answer(fields):
             written = yield from self._add_output(fields, expected_revision)
         else:
             message = build_message(fields)
@@ -169,6 +183,12 @@ class BranchOperations:
     def clear_view(self, *, expected_revision: int | None = None) -> Steps[Written]:
         """Return to the full order."""
         return self._history.clear_view(self.branch_id, expected_revision=expected_revision)
+
+    def export(
+        self, target: FileTarget, *, at_revision: int | None = None, progress: Progress | None = None
+    ) -> Steps[int]:
+        """Write the branch to a file, as ``HistoryClient.export_branch`` does; return its size in bytes."""
+        return self._history.export_branch(self.branch_id, target, at_revision=at_revision, progress=progress)
 
     def progression(self, *, at_revision: int | None = None) -> Steps[tuple[UUID, ...]]:
         """Read the ids of the selected view, else of the full order. Cost: the ids, not the messages."""
@@ -252,13 +272,12 @@ class BranchOperations:
         return [found[message_id].chat_msg for message_id in wanted]
 
     def _add_output(self, fields: MessageFields, expected_revision: int | None) -> Steps[Written]:
+        if fields.get("action_response") is not None:
+            return self.add(updated_response(fields), expected_revision=expected_revision)
         request = fields.get("action_request")
         if not isinstance(request, (ActionRequest, UUID, str)):
             raise ValueError("action_output needs the action_request that it answers")
-        own = ("action_request", "action_output", "metadata")
-        foreign = sorted(name for name, value in fields.items() if value and name not in own)
-        if foreign:
-            raise TypeError(f"{foreign[0]!r} is no field of an action's output")
+        check_answer_fields(fields, {"metadata"})
         return self.respond(
             request,
             output=fields.get("action_output"),

@@ -20,11 +20,15 @@ MAX_ATTEMPTS = 4
 """Tries of one call, the first included, while the answer is UNAVAILABLE."""
 
 _TRANSPORT_HEADROOM = 2**20
-_SERVICES = ("antiphon.history.v1.HistoryService", "antiphon.compiler.v1.CompilerService")
+_SERVICES = (
+    "antiphon.history.v1.HistoryService",
+    "antiphon.history.v1.ExchangeService",
+    "antiphon.compiler.v1.CompilerService",
+)
 
 
 def service_config() -> dict[str, Any]:
-    """Return the gRPC service config of both services.
+    """Return the gRPC service config of every service.
 
     UNAVAILABLE alone is retried: the call did not happen, or it is safe to
     repeat because it carries its ``request_id``. The waits grow from 0.1 s to
@@ -64,6 +68,9 @@ def channel_options(extra: Mapping[str, Any] | None = None) -> list[tuple[str, A
         "grpc.initial_reconnect_backoff_ms": 100,
         "grpc.min_reconnect_backoff_ms": 1000,
         "grpc.max_reconnect_backoff_ms": 2000,
+        # A watch waits for hours: this finds out that its server is gone without a word.
+        "grpc.keepalive_time_ms": 30_000,
+        "grpc.keepalive_timeout_ms": 10_000,
         "grpc.enable_http_proxy": 0,
     }
     options.update(extra or {})

@@ -35,14 +35,19 @@ class SyncClient:
     ) -> None:
         self.address = address
         self._channel = open_channel(address, channel_options)
-        self._stub = self._stub_class(self._channel)
-        self._transport = SyncTransport(self._stub, address, CallOptions(timeout, tuple(metadata)))
+        self._options = CallOptions(timeout, tuple(metadata))
+        self._transport = self._transport_of(self._stub_class)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
         """Return a client with other call options on the same channel; close the first one only."""
         client = copy.copy(self)
-        client._transport = SyncTransport(self._stub, self.address, CallOptions(timeout, tuple(metadata)))
+        client._options = CallOptions(timeout, tuple(metadata))
+        client._transport = client._transport_of(self._stub_class)
         return client
+
+    def _transport_of(self, stub_class: Any) -> SyncTransport:
+        """Return a transport to another service of the same server, on the same channel."""
+        return SyncTransport(stub_class(self._channel), self.address, self._options)
 
     def close(self) -> None:
         """Close the channel; calls under way are cancelled."""
@@ -72,14 +77,19 @@ class AsyncClient:
     ) -> None:
         self.address = address
         self._channel = open_aio_channel(address, channel_options)
-        self._stub = self._stub_class(self._channel)
-        self._transport = AsyncTransport(self._stub, address, CallOptions(timeout, tuple(metadata)))
+        self._options = CallOptions(timeout, tuple(metadata))
+        self._transport = self._transport_of(self._stub_class)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
         """Return a client with other call options on the same channel; close the first one only."""
         client = copy.copy(self)
-        client._transport = AsyncTransport(self._stub, self.address, CallOptions(timeout, tuple(metadata)))
+        client._options = CallOptions(timeout, tuple(metadata))
+        client._transport = client._transport_of(self._stub_class)
         return client
+
+    def _transport_of(self, stub_class: Any) -> AsyncTransport:
+        """Return a transport to another service of the same server, on the same channel."""
+        return AsyncTransport(stub_class(self._channel), self.address, self._options)
 
     async def close(self) -> None:
         """Close the channel; calls under way are cancelled."""

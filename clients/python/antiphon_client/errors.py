@@ -273,6 +273,59 @@ class RevisionInFutureError(AntiphonError, ValueError):
     reason = "REVISION_IN_FUTURE"
     code = "OUT_OF_RANGE"
 
+    @classmethod
+    def of(cls, asked: int, *, actual: int) -> RevisionInFutureError:
+        """Build the error from the revision asked for and the one the branch is at."""
+        return cls(f"branch is at revision {actual}, not yet at {asked}", metadata={"actual": str(actual)})
+
+
+class RevisionExpiredError(AntiphonError, ValueError):
+    """The revision was dropped by a trim or the retention setting."""
+
+    reason = "REVISION_EXPIRED"
+    code = "OUT_OF_RANGE"
+
+    @classmethod
+    def of(cls, asked: int, *, oldest: int) -> RevisionExpiredError:
+        """Build the error from the revision asked for and the oldest one kept."""
+        return cls(
+            f"revision {asked} was dropped; the oldest that can be read is {oldest}",
+            metadata={"oldest": str(oldest)},
+        )
+
+    @property
+    def oldest_revision(self) -> int:
+        """The oldest revision that can be read."""
+        return int(self.metadata["oldest"])
+
+
+class OwnerNotFoundError(AntiphonError, LookupError, ValueError):
+    """The owner is not registered in the exchange; a ValueError, as ADR-0006 D5 has it."""
+
+    reason = "OWNER_NOT_FOUND"
+    code = "NOT_FOUND"
+
+
+class OwnerExistsError(AntiphonError, ValueError):
+    """The owner is registered in the exchange already."""
+
+    reason = "OWNER_EXISTS"
+    code = "ALREADY_EXISTS"
+
+
+class LeaseLostError(AntiphonError):
+    """The lease has expired, or was acknowledged or rejected already."""
+
+    reason = "LEASE_LOST"
+    code = "FAILED_PRECONDITION"
+
+
+class QuotaExceededError(AntiphonError):
+    """A limit of the exchange is reached; nothing was stored."""
+
+    reason = "QUOTA_EXCEEDED"
+    code = "RESOURCE_EXHAUSTED"
+
 
 class OverloadedError(AntiphonError):
     """Too much work is queued; retry later."""

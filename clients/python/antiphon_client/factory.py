@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from antiphon_client.messages import (
     ActionRequest,
+    ActionResponse,
     AssistantResponse,
     Instruction,
     Message,
@@ -23,13 +24,15 @@ class MessageFields(TypedDict, total=False):
     ``system``, ``assistant_response``, ``action_request`` (or
     ``action_function``) and ``instruction`` each take a value or a message of
     that kind, which is then updated with the other fields. With none of them it
-    is an instruction. ``action_output``, unless None, answers ``action_request``.
-    Fields of other kinds may be there as long as they hold nothing: None, or
-    anything falsy in those that choose a kind.
+    is an instruction. ``action_output``, unless None, answers ``action_request``;
+    with an ``action_response`` it becomes that response's output instead. Fields
+    of other kinds may be there as long as they hold nothing: None, or anything
+    falsy in those that choose a kind.
     """
 
     instruction: Any
     context: Any
+    prompt_context: Any
     handle_context: Literal["extend", "replace"]
     guidance: Any
     plain_content: str
@@ -42,6 +45,7 @@ class MessageFields(TypedDict, total=False):
     action_function: Any
     action_arguments: Any
     action_output: Any
+    action_response: ActionResponse
     sender: Any
     recipient: Any
     channel: str
@@ -136,6 +140,7 @@ _INSTRUCTION = _Kind(
         for name in (
             "instruction",
             "context",
+            "prompt_context",
             "handle_context",
             "guidance",
             "plain_content",
@@ -158,9 +163,46 @@ def check_one_kind(fields: Mapping[str, Any]) -> None:
     unknown = sorted(fields.keys() - _ALLOWED)
     if unknown:
         raise TypeError(f"no message has a field {unknown[0]!r}")
-    answers = fields.get("action_output") is not None and not _ACTION.chosen(fields)
+    answers = is_answer(fields) and not _ACTION.chosen(fields)
     if answers + sum(kind.chosen(fields) for kind in _KINDS) > 1:
         raise ValueError(ONE_KIND)
+
+
+def is_answer(fields: Mapping[str, Any]) -> bool:
+    """Tell whether the fields are an action's outcome; falsy outputs are outputs."""
+    return fields.get("action_output") is not None or fields.get("action_response") is not None
+
+
+def updated_response(fields: Mapping[str, Any]) -> ActionResponse:
+    """Return the ``action_response`` given, with the fields beside it; a request given is the one it answers.
+
+    Raises:
+        TypeError: It is no ActionResponse, or a field is another kind's.
+    """
+    response, request = fields["action_response"], fields.get("action_request")
+    if not isinstance(response, ActionResponse):
+        raise TypeError(f"{type(response).__name__} is not ActionResponse")
+    envelope = {name: fields[name] for name in _ENVELOPE if name in fields}
+    check_answer_fields(fields, {"action_response", *envelope})
+    content = {} if fields.get("action_output") is None else {"output": fields["action_output"]}
+    if request is not None:
+        content["action_request_id"] = request
+    _updated(response, content, envelope)
+    return response
+
+
+def check_answer_fields(fields: Mapping[str, Any], further: Collection[str]) -> None:
+    """Refuse fields that no action's outcome has and that hold something.
+
+    ``further`` are those this outcome has.
+
+    Raises:
+        TypeError: A field is another kind's.
+    """
+    own = {"action_request", "action_output", *further}
+    foreign = sorted(name for name, value in fields.items() if value and name not in own)
+    if foreign:
+        raise TypeError(f"{foreign[0]!r} is no field of an action's output")
 
 
 def build_message(fields: Mapping[str, Any]) -> Message:

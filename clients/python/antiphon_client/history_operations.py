@@ -7,6 +7,7 @@ from typing import Any
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2
+from antiphon_client.branch_transfer import BranchTransfers
 from antiphon_client.history_reads import HistoryReads
 from antiphon_client.ids import new_ordered_id
 from antiphon_client.json_text import dump_json_text
@@ -16,7 +17,7 @@ from antiphon_client.rpc import Steps, UnaryCall, perform
 from antiphon_client.wire_values import AnyMessage, Id, id_text, id_texts, object_text, wire_message
 
 
-class HistoryOperations(HistoryReads):
+class HistoryOperations(BranchTransfers, HistoryReads):
     """Every RPC of ``HistoryService`` as an operation; the contract stands in its proto.
 
     Writes take ``expected_revision`` (the write is refused with
@@ -74,15 +75,91 @@ class HistoryOperations(HistoryReads):
         return perform(UnaryCall("UpdateBranch", request, written))
 
     def delete_branch(
-        self, branch_id: Id, *, expected_revision: int | None = None, request_id: str | None = None
+        self,
+        branch_id: Id,
+        *,
+        purge: bool = False,
+        expected_revision: int | None = None,
+        request_id: str | None = None,
     ) -> Steps[Written]:
-        """Delete a branch for good; its external key is free again."""
+        """Delete a branch for good; its external key is free again.
+
+        With ``purge`` its bytes that no fork shares are erased at once, else
+        after the service's retention time. A deleted branch can be purged too.
+        """
         request = pb.DeleteBranchRequest(
             branch_id=str(branch_id),
+            purge=purge,
             expected_revision=expected_revision,
             request_id=request_id or new_ordered_id(),
         )
         return perform(UnaryCall("DeleteBranch", request, written))
+
+    def fork_branch(
+        self,
+        source_branch_id: Id,
+        *,
+        at_revision: int | None = None,
+        up_to: Id | None = None,
+        new_ids: bool = False,
+        branch_id: Id | None = None,
+        external_key: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+    ) -> Steps[BranchRecord]:
+        """Make a branch with what another holds at a revision: messages, order, system, view, metadata.
+
+        Neither ever sees the other's later writes, and deleting the source
+        leaves the fork whole. A call/result pair of which one side is taken
+        loses its link in the fork.
+
+        Args:
+            source_branch_id: The branch to fork.
+            at_revision: Its revision to copy; None is the current one.
+            up_to: The last message of the full order to copy; None copies all.
+            new_ids: Clone every message under a new id, with the former one in
+                ``metadata["clone_from"]``, instead of keeping ids.
+            branch_id: The fork's id; the server makes one when left out.
+            external_key: The fork's own key.
+            metadata: The fork's metadata; None takes the source's.
+            request_id: See the class.
+
+        Raises:
+            MessageNotFoundError: ``up_to`` is not in the branch at that revision.
+            RevisionInFutureError: The branch has not reached the revision.
+            RevisionExpiredError: The revision was dropped.
+            BranchExistsError: The id or the external key is taken.
+        """
+        request = pb.ForkBranchRequest(
+            source_branch_id=str(source_branch_id),
+            at_revision=at_revision,
+            up_to_message_id=id_text(up_to),
+            ids=pb.FORK_IDS_NEW if new_ids else pb.FORK_IDS_KEEP,
+            branch_id=id_text(branch_id),
+            external_key=external_key,
+            metadata_json=None if metadata is None else dump_json_text(dict(metadata)),
+            request_id=request_id or new_ordered_id(),
+        )
+
+        def decode(response: pb.ForkBranchResponse) -> BranchRecord:
+            return BranchRecord.from_proto(response.branch, replayed=response.replayed)
+
+        return perform(UnaryCall("ForkBranch", request, decode))
+
+    def trim_history(self, branch_id: Id, before_revision: int) -> Steps[int]:
+        """Drop what only revisions before one show; return the oldest revision that can be read now.
+
+        Every revision from ``before_revision`` on stays as it is.
+
+        Raises:
+            RevisionInFutureError: The branch has not reached the revision.
+        """
+        request = pb.TrimHistoryRequest(branch_id=str(branch_id), before_revision=before_revision)
+
+        def decode(response: pb.TrimHistoryResponse) -> int:
+            return response.oldest_revision
+
+        return perform(UnaryCall("TrimHistory", request, decode))
 
     def add_messages(
         self,

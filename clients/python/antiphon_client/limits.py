@@ -29,6 +29,8 @@ class Limits:
         frame_bytes: One frame of a stream, except that a frame may always
             hold one message.
         snapshot_batch_messages: Messages in one snapshot frame.
+        import_bytes: One file of ImportBranch, all of its chunks. It is stored in
+            one transaction, during which other writes wait.
         branch_metadata_bytes: A branch's metadata, in UTF-8; so small that a
             snapshot's header, which holds it beside the system record, stays
             below gRPC's default too.
@@ -44,6 +46,7 @@ class Limits:
     page_bytes: int = 3 * _MIB
     frame_bytes: int = _MIB
     snapshot_batch_messages: int = 512
+    import_bytes: int = 256 * _MIB
     branch_metadata_bytes: int = _MIB // 2
     snapshot_bytes: int = 256 * _MIB
     external_key_bytes: int = 512

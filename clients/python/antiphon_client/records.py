@@ -18,6 +18,27 @@ from antiphon_client.messages import Message, System, from_proto
 
 
 @dataclass(frozen=True, slots=True)
+class ForkPoint:
+    """The point of another branch's history at which a branch was forked off.
+
+    Attributes:
+        branch_id: The source; it may be gone by now.
+        revision: The source's revision that was copied.
+        up_to_message_id: The last message copied; None for all.
+    """
+
+    branch_id: UUID
+    revision: int
+    up_to_message_id: UUID | None
+
+    @classmethod
+    def from_proto(cls, point: branch_pb2.ForkPoint) -> ForkPoint:
+        """Read a fork point."""
+        up_to = UUID(point.up_to_message_id) if point.HasField("up_to_message_id") else None
+        return cls(UUID(point.branch_id), point.revision, up_to)
+
+
+@dataclass(frozen=True, slots=True)
 class BranchRecord:
     """What a branch is at one revision; the fields' meanings stand in ``branch.proto``."""
 
@@ -32,6 +53,8 @@ class BranchRecord:
     created_at: float
     system_message_id: UUID | None
     view_count: int | None
+    oldest_revision: int = 1
+    forked_from: ForkPoint | None = None
     replayed: bool = False
 
     @classmethod
@@ -51,6 +74,8 @@ class BranchRecord:
             if branch.HasField("system_message_id")
             else None,
             view_count=branch.view_count if branch.HasField("view_count") else None,
+            oldest_revision=branch.oldest_revision,
+            forked_from=ForkPoint.from_proto(branch.forked_from) if branch.HasField("forked_from") else None,
             replayed=replayed,
         )
 

@@ -11,7 +11,16 @@ calls stand in one place.
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, overload
@@ -69,8 +78,17 @@ class StreamCall(Generic[R]):
     collector: Callable[[], FrameCollector[R]]
 
 
-Call: TypeAlias = UnaryCall[T] | StreamCall[T]
-Steps: TypeAlias = Generator[UnaryCall[Any] | StreamCall[Any], Any, T]
+@dataclass(frozen=True, slots=True)
+class UploadCall(Generic[R]):
+    """A request in parts, and how to read its one response."""
+
+    method: str
+    parts: Iterable[Any]
+    decode: Callable[[Any], R]
+
+
+Call: TypeAlias = UnaryCall[T] | StreamCall[T] | UploadCall[T]
+Steps: TypeAlias = Generator[UnaryCall[Any] | StreamCall[Any] | UploadCall[Any], Any, T]
 
 
 def perform(call: Call[T]) -> Steps[T]:
@@ -119,12 +137,27 @@ class SyncTransport:
             result: T = end.value
             return result
 
-    def _answer(self, call: UnaryCall[Any] | StreamCall[Any]) -> Any:
+    def frames(self, method: str, request: Any) -> Generator[Any]:
+        """Yield the frames of a stream that stays open, without an end to its time; closing it ends it.
+
+        Raises:
+            AntiphonError: As :meth:`run`.
+        """
+        reply = getattr(self._stub, method)(request, metadata=self._options.metadata)
+        try:
+            yield from reply
+        except grpc.RpcError as error:
+            raise _rebuilt(error, self._target) from None
+        finally:
+            reply.cancel()
+
+    def _answer(self, call: Call[Any]) -> Any:
         start = getattr(self._stub, call.method)
         options = self._options
         try:
-            reply = start(call.request, timeout=options.timeout, metadata=options.metadata)
-            if isinstance(call, UnaryCall):
+            request = iter(call.parts) if isinstance(call, UploadCall) else call.request
+            reply = start(request, timeout=options.timeout, metadata=options.metadata)
+            if not isinstance(call, StreamCall):
                 return call.decode(reply)
             collector = call.collector()
             try:
@@ -161,12 +194,24 @@ class AsyncTransport:
             result: T = end.value
             return result
 
-    async def _answer(self, call: UnaryCall[Any] | StreamCall[Any]) -> Any:
+    async def frames(self, method: str, request: Any) -> AsyncGenerator[Any]:
+        """Yield the frames of a stream that stays open, as :meth:`SyncTransport.frames` does."""
+        reply = getattr(self._stub, method)(request, metadata=self._options.metadata)
+        try:
+            async for frame in reply:
+                yield frame
+        except grpc.RpcError as error:
+            raise _rebuilt(error, self._target) from None
+        finally:
+            reply.cancel()
+
+    async def _answer(self, call: Call[Any]) -> Any:
         start = getattr(self._stub, call.method)
         options = self._options
         try:
-            reply = start(call.request, timeout=options.timeout, metadata=options.metadata)
-            if isinstance(call, UnaryCall):
+            request = iter(call.parts) if isinstance(call, UploadCall) else call.request
+            reply = start(request, timeout=options.timeout, metadata=options.metadata)
+            if not isinstance(call, StreamCall):
                 return call.decode(await reply)
             collector = call.collector()
             try:

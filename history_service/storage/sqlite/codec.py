@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from history_service.storage.port import BranchKey, BranchRow, Member
+from history_service.storage.port import BranchKey, BranchRow, ForkOrigin, Member
 
 _TEXT_LENGTH = 36
 _DIGIT_PLACES = [place for place in range(_TEXT_LENGTH) if place not in (8, 13, 18, 23)]
@@ -55,13 +55,15 @@ def key_columns(key: BranchKey) -> KeyColumns:
 
 BRANCH_COLUMNS = (
     "number, tenant_id, lineage_id, branch_id, incarnation, created_at, external_key, parent_branch_id, "
-    "revision, message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted"
+    "revision, message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted, "
+    "forked_from, forked_revision, forked_up_to, oldest_revision, sweep_after"
 )
 """The columns ``branch_row`` takes, in its order."""
 
 BranchColumns = tuple[
     int, str, bytes, bytes, bytes, int, bytes | None, bytes | None,
     int, int, int, bytes | None, int | None, int, int, int,
+    bytes | None, int | None, bytes | None, int, int | None,
 ]  # fmt: skip
 
 
@@ -70,6 +72,7 @@ def branch_row(columns: BranchColumns) -> tuple[int, BranchRow]:
     (
         number, tenant_id, lineage_id, branch_id, incarnation, created_at, external_key, parent_branch_id,
         revision, message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted,
+        forked_from, forked_revision, forked_up_to, oldest_revision, sweep_after,
     ) = columns  # fmt: skip
     row = BranchRow(
         key=BranchKey(tenant_id, id_text(lineage_id), id_text(branch_id)),
@@ -85,8 +88,17 @@ def branch_row(columns: BranchColumns) -> tuple[int, BranchRow]:
         view_count=view_count,
         view_last_key=view_last_key,
         deleted=bool(deleted),
+        forked_from=_fork_origin(forked_from, forked_revision, forked_up_to),
+        oldest_revision=oldest_revision,
+        sweep_after=sweep_after,
     )
     return number, row
+
+
+def _fork_origin(branch_id: bytes | None, revision: int | None, up_to: bytes | None) -> ForkOrigin | None:
+    if branch_id is None or revision is None:
+        return None
+    return ForkOrigin(id_text(branch_id), revision, optional_id_text(up_to))
 
 
 MEMBER_COLUMNS = "message_id, order_key, kind, added_revision, link_id, interim, body"

@@ -55,6 +55,18 @@ def make_durable(connection: apsw.Connection) -> None:
     connection.pragma("synchronous", "FULL")
     connection.pragma("fullfsync", 1)
     connection.pragma("journal_size_limit", WAL_SIZE_LIMIT)
+    overwrite_deleted(connection, thorough=False)
+
+
+def overwrite_deleted(connection: apsw.Connection, *, thorough: bool) -> None:
+    """Have what is deleted or moved overwritten with zeros, so that it does not stay in the file.
+
+    Args:
+        connection: The writing connection.
+        thorough: Whether also pages that need not be written otherwise are, as
+            erasing asks for; without it no page more is written.
+    """
+    connection.pragma("secure_delete", 1 if thorough else "FAST")
 
 
 def open_reader(path: str, vfs: str | None = None) -> apsw.Connection:

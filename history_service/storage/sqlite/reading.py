@@ -14,6 +14,7 @@ from history_service.storage.port import (
     BranchKey,
     BranchRow,
     ChangeRow,
+    CutMember,
     Member,
     MessagePage,
     RecordedResponse,
@@ -27,6 +28,7 @@ from history_service.storage.sqlite.codec import (
     id_text,
     key_columns,
 )
+from history_service.storage.sqlite.exchange import SqliteExchangeReads
 from history_service.storage.sqlite.scans import Scan, scan_sql
 
 _OF_BRANCH = "tenant_id = ? AND lineage_id = ? AND branch_id = ?"
@@ -86,6 +88,17 @@ _SIZE_AT = _at_revision(
 _BODY_AT = _at_revision(
     "(SELECT bytes FROM message_body WHERE number = body)", "member", f"{_OF_BRANCH} AND message_id = ?"
 )
+_KIND_AT = _at_revision("kind, order_key", "member", f"{_OF_BRANCH} AND message_id = ?")
+# Parameters: the branch's three, at, up to; then the branch's three, at twice, up to.
+_LINKED_AT = (
+    "SELECT order_key, message_id, kind, link_id, body FROM member INDEXED BY member_by_link"
+    f" WHERE {_OF_BRANCH} AND removed_revision IS NULL AND link_id IS NOT NULL AND added_revision <= ?"
+    " AND order_key <= ?"
+    " UNION ALL SELECT order_key, message_id, kind, link_id, body FROM member INDEXED BY ended_member_by_age"
+    f" WHERE {_OF_BRANCH} AND removed_revision > ? AND added_revision <= ? AND order_key <= ?"
+    " AND link_id IS NOT NULL"
+)
+_TO_SWEEP = f"SELECT {BRANCH_COLUMNS} FROM branch WHERE sweep_after <= ? ORDER BY sweep_after LIMIT ?"
 _CHANGES = (
     "SELECT revision, kind, ignorable, payload, writer_id, counter"
     " FROM change INDEXED BY change_by_revision JOIN writer ON writer.number = change.writer"
@@ -99,6 +112,12 @@ class SqliteReadTransaction:
     def __init__(self, connection: apsw.Connection) -> None:
         """Read through a connection; who made it begins and ends its transactions."""
         self._connection = connection
+        self._exchange_reads = SqliteExchangeReads(connection)
+
+    @property
+    def exchange(self) -> SqliteExchangeReads:
+        """See ``ReadTransaction.exchange``."""
+        return self._exchange_reads
 
     # Directory
 
@@ -282,6 +301,29 @@ class SqliteReadTransaction:
             ChangeRow(revision, kind, bool(ignorable), payload, id_text(writer_id), counter)
             for revision, kind, ignorable, payload, writer_id, counter in rows
         ]
+
+    # Forks and retention
+
+    def order_key(self, key: BranchKey, at: int, message_id: str) -> int | None:
+        """See ``ReadTransaction.order_key``."""
+        found = self._value(_KEY_AT, _twice((*self._columns(key), id_blob(message_id)), at))
+        return None if found is None else int(found)
+
+    def cut_members(self, key: BranchKey, at: int, up_to: int) -> list[CutMember]:
+        """See ``ReadTransaction.cut_members``."""
+        columns = self._columns(key)
+        linked: Any = self._connection.execute(_LINKED_AT, (*columns, at, up_to, *columns, at, at, up_to))
+        found = []
+        for _, message_id, kind, link_id, body in sorted(linked):
+            other: Any = self._connection.execute(_KIND_AT, _twice((*columns, link_id), at)).fetchone()
+            if other is not None and other[1] > up_to:
+                found.append(CutMember(id_text(message_id), kind, other[0], body))
+        return found
+
+    def branches_to_sweep(self, due: int, limit: int) -> list[BranchRow]:
+        """See ``ReadTransaction.branches_to_sweep``."""
+        rows: Any = self._connection.execute(_TO_SWEEP, (due, limit))
+        return [codec.branch_row(columns)[1] for columns in rows]
 
     # Shared by the primitives
 

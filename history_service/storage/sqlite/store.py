@@ -54,6 +54,11 @@ class SqliteStore:
         self._writer: GroupWriter | None = None
         self._readers: ReaderPool | None = None
 
+    @property
+    def path(self) -> str:
+        """The database file."""
+        return self._path
+
     async def start(self) -> None:
         """Lock and open the file, bring its schema up to date, start the threads.
 

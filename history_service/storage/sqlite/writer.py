@@ -19,7 +19,7 @@ import apsw
 
 from antiphon_client.errors import OverloadedError, ShuttingDownError
 from history_service.storage.sqlite.failures import translate
-from history_service.storage.sqlite.writing import SqliteWriteTransaction
+from history_service.storage.sqlite.transaction import SqliteTransaction
 
 Work = Callable[[Any], Any]
 
@@ -70,7 +70,7 @@ class GroupWriter:
             limits: Bounds of groups, queue and log.
         """
         self._connection = connection
-        self._transaction = SqliteWriteTransaction(connection)
+        self._transaction = SqliteTransaction(connection)
         self._limits = limits
         self._loop = asyncio.get_running_loop()
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -208,7 +208,13 @@ class GroupWriter:
         return apsw.SQLITE_OK
 
     def _checkpoint(self) -> None:
-        """Copy the log into the database once it is long; after the answers, so that nobody waits for it."""
+        """Copy the log into the database once it is long; after the answers, so that nobody waits for it.
+
+        And once something was erased, which still stands in the log.
+        """
+        if self._transaction.erased:
+            self._empty_log()
+            return
         if self._log_pages < self._checkpoint_at:
             return
         patient = self._log_pages >= self._limits.full_checkpoint_pages
@@ -217,6 +223,12 @@ class GroupWriter:
         self._checkpoint_at = self._log_pages + self._limits.checkpoint_pages
         with contextlib.suppress(apsw.Error):
             self._connection.wal_checkpoint(mode=mode)
+
+    def _empty_log(self) -> None:
+        """Empty the log; where readers are in the way, the next group's end tries again."""
+        with contextlib.suppress(apsw.Error):
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._transaction.erased = False
 
     def _deliver(self, group: list[_Job]) -> None:
         # The loop may be closed by now: then nobody is left to be told.

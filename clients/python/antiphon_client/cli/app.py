@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from antiphon_client.cli import compiling, demo, importing, reading, serving
+from antiphon_client.cli import changing, compiling, demo, importing, reading, serving, watching
 from antiphon_client.cli.output import complain, error_text
 from antiphon_client.cli.pair import PairError
 from antiphon_client.errors import AntiphonError
@@ -24,6 +24,9 @@ app.command("serve", epilog=serving.EXAMPLES)(serving.serve)
 app.command("import", epilog=importing.EXAMPLES)(importing.import_file)
 app.command("branches", epilog=reading.BRANCHES_EXAMPLES)(reading.branches)
 app.command("log", epilog=reading.LOG_EXAMPLES)(reading.log)
+app.command("watch", epilog=watching.EXAMPLES)(watching.watch)
+app.command("fork", epilog=changing.FORK_EXAMPLES)(changing.fork)
+app.command("delete", epilog=changing.DELETE_EXAMPLES)(changing.delete)
 app.command("compile", epilog=compiling.EXAMPLES)(compiling.compile_turn)
 app.command("export", epilog=reading.EXPORT_EXAMPLES)(reading.export)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)

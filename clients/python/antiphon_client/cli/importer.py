@@ -9,21 +9,18 @@ service no longer remembers them, the same messages take their own places.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from antiphon.message.v1 import message_pb2
+from antiphon_client.batching import batches
 from antiphon_client.cli.sources import Conversation
 from antiphon_client.errors import BranchDeletedError, BranchExistsError, FieldInvalidError, Violation
 from antiphon_client.history import HistoryClient
 from antiphon_client.ids import derived_request_id
-from antiphon_client.limits import DEFAULT_LIMITS
 from antiphon_client.messages.validation import validate_message
 from antiphon_client.openai_chat import ImportNote, import_messages
-
-_REQUEST_OVERHEAD = 1024
-_FIELD_OVERHEAD = 8
 
 
 class ImportConflictError(ValueError):
@@ -124,21 +121,6 @@ def _add(
             allow_unresolved=True,
             request_id=derived_request_id("add", *key, str(number)),
         ).replayed
-        for number, batch in enumerate(_batches(records))
+        for number, batch in enumerate(batches(records))
     ]
     return all(replayed)
-
-
-def _batches(records: Sequence[message_pb2.Message]) -> Iterator[list[message_pb2.Message]]:
-    """Cut records into requests within the service's limits."""
-    room = DEFAULT_LIMITS.request_bytes - _REQUEST_OVERHEAD
-    batch: list[message_pb2.Message] = []
-    used = 0
-    for record in records:
-        size = record.ByteSize() + _FIELD_OVERHEAD
-        if batch and (used + size > room or len(batch) == DEFAULT_LIMITS.batch_messages):
-            yield batch
-            batch, used = [], 0
-        batch.append(record)
-        used += size
-    yield batch

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from antiphon_client.cli import branch_files
+from antiphon_client.cli.branch_files import is_branch_file_at
 from antiphon_client.cli.importer import Imported, import_conversation
 from antiphon_client.cli.options import AsJson, HistoryAddress, open_history
 from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say, say_json
@@ -21,6 +23,7 @@ EXAMPLES = """Examples:
   antiphon import examples/conversation.json
   antiphon import transcripts.jsonl --notes
   antiphon import transcripts.jsonl --json > imported.jsonl
+  antiphon import garden-helper.jsonl --key garden-helper-copy
 """
 
 
@@ -66,15 +69,25 @@ def import_file(
     notes: Annotated[
         bool, typer.Option("--notes", help="Show remarks on messages that have no plain counterpart.")
     ] = False,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="TEXT", help="The external key of a branch that was exported."),
+    ] = None,
 ) -> None:
-    """Import OpenAI chat conversations, one branch each.
+    """Import OpenAI chat conversations, one branch each, or a branch that was exported.
 
-    FILE is an array of messages, an object {id, messages}, or JSON lines of
-    such objects. The id becomes the branch's external key; a file without one
-    goes by its name. Running an import again, after an interruption too, adds
-    nothing twice. Bad lines are reported and left out; the exit code is then 1.
+    FILE is what `antiphon export --format antiphon` wrote, or an array of
+    messages, an object {id, messages}, or JSON lines of such objects. The id
+    becomes the branch's external key; a file without one goes by its name.
+    Running an import again, after an interruption too, adds nothing twice. Bad
+    lines are reported and left out; the exit code is then 1.
     """
     with open_history(history) as client:
+        if is_branch_file_at(file):
+            branch_files.import_file(client, file, key, as_json=as_json)
+            return
+        if key is not None:
+            raise typer.BadParameter("conversations bring their own ids", param_hint="--key")
         totals = import_all(client, TranscriptFile(file), str(file), as_json=as_json, notes=notes)
     if not as_json:
         say(f"imported {totals.text()}")

@@ -6,13 +6,20 @@ import codecs
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from antiphon_client.errors import AntiphonError
 from antiphon_client.json_text import dump_json_text
@@ -107,6 +114,19 @@ def progress_bar(title: str, total: int | None) -> Iterator[Bar]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         yield _RichBar(progress, total, title)
+
+
+@contextmanager
+def byte_progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show how many bytes were moved, on standard error while it is a terminal, else nothing."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda moved: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda moved: progress.update(task, completed=moved)
 
 
 def _json_escape(match: re.Match[str]) -> str:

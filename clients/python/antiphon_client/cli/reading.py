@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from antiphon_client.cli.branch_files import export_file
 from antiphon_client.cli.options import (
     AsJson,
     AtRevision,
@@ -16,9 +18,9 @@ from antiphon_client.cli.options import (
     open_history,
 )
 from antiphon_client.cli.output import say, say_json
-from antiphon_client.cli.timeline import branch_line, timeline
+from antiphon_client.cli.timeline import branch_line, branch_object, timeline
+from antiphon_client.json_text import dump_json_text
 from antiphon_client.openai_chat import export_messages
-from antiphon_client.records import BranchRecord
 
 BRANCHES_EXAMPLES = """Examples:
 
@@ -34,6 +36,7 @@ LOG_EXAMPLES = """Examples:
 EXPORT_EXAMPLES = """Examples:
 
   antiphon export garden-helper --format openai > messages.json
+  antiphon export garden-helper --format antiphon -o garden-helper.jsonl
 """
 
 _LINES = 12
@@ -43,6 +46,7 @@ class ExportFormat(StrEnum):
     """What a branch can be exported as."""
 
     OPENAI = "openai"
+    ANTIPHON = "antiphon"
 
 
 def branches(
@@ -56,7 +60,7 @@ def branches(
     with open_history(history) as client:
         for branch in client.branches(external_key_prefix=prefix):
             if as_json:
-                say_json(_branch_object(branch))
+                say_json(branch_object(branch))
             else:
                 say(branch_line(branch))
 
@@ -87,23 +91,25 @@ def export(
     history: HistoryAddress,
     format_: Annotated[ExportFormat, typer.Option("--format", help="What to write.")] = ExportFormat.OPENAI,
     at_revision: AtRevision = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", dir_okay=False, help="Write there.")
+    ] = None,
 ) -> None:
-    """Write a branch's messages to standard output, and nothing else there."""
+    """Write a branch's messages to standard output, and nothing else there, or to a file.
+
+    The format openai is an array of chat messages. The format antiphon is the
+    branch itself, which `antiphon import` makes a branch of again: messages
+    with their ids, times and links, order, view and metadata.
+    """
     with open_history(history) as client:
         found = find_branch(client, branch)
+        if format_ is ExportFormat.ANTIPHON:
+            export_file(client, found.branch_id, output, at_revision=at_revision)
+            return
         revision = found.record(at_revision=at_revision).revision
         system = found.system(at_revision=revision)
-        say_json(export_messages(system, found.messages(at_revision=revision)))
-
-
-def _branch_object(branch: BranchRecord) -> dict[str, object]:
-    return {
-        "branch_id": str(branch.branch_id),
-        "external_key": branch.external_key,
-        "parent_branch_id": None if branch.parent_branch_id is None else str(branch.parent_branch_id),
-        "revision": branch.revision,
-        "messages": branch.message_count,
-        "view": branch.view_count,
-        "created_at": branch.created_at,
-        "metadata": dict(branch.metadata),
-    }
+        messages = export_messages(system, found.messages(at_revision=revision))
+    if output is None:
+        say_json(messages)
+    else:
+        output.write_text(dump_json_text(messages) + "\n", encoding="utf-8")

@@ -37,6 +37,20 @@ def branch_line(branch: BranchRecord) -> str:
     return "  ".join(parts)
 
 
+def branch_object(branch: BranchRecord) -> dict[str, Any]:
+    """Return a branch as plain JSON data."""
+    return {
+        "branch_id": str(branch.branch_id),
+        "external_key": branch.external_key,
+        "parent_branch_id": None if branch.parent_branch_id is None else str(branch.parent_branch_id),
+        "revision": branch.revision,
+        "messages": branch.message_count,
+        "view": branch.view_count,
+        "created_at": branch.created_at,
+        "metadata": dict(branch.metadata),
+    }
+
+
 def timeline(messages: Iterable[Message], lines: int | None, *, start: int = 0) -> Iterator[str]:
     """Yield the lines of a timeline.
 

@@ -15,8 +15,12 @@ class Admission:
     Used from the event loop only, by the task that serves the call.
     """
 
-    def __init__(self, *, max_calls: int, max_bytes: int) -> None:
-        """Bound the calls in flight and the sum of their requests' bytes."""
+    def __init__(self, *, max_calls: int, max_bytes: int, name: str = "inflight_calls") -> None:
+        """Bound the calls in flight and the sum of their requests' bytes.
+
+        ``name`` is the setting that gives ``max_calls``, for the error.
+        """
+        self._name = name
         self._max_calls = max_calls
         self._max_bytes = max_bytes
         self._tasks: set[asyncio.Task[object] | None] = set()
@@ -53,7 +57,7 @@ class Admission:
         if self._draining:
             raise ShuttingDownError(SHUTTING_DOWN_MESSAGE)
         if len(self._tasks) >= self._max_calls:
-            raise _overloaded("inflight_calls", self._max_calls)
+            raise _overloaded(self._name, self._max_calls)
         if not self._tasks:
             self._idle.clear()
         elif self._bytes + size > self._max_bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import grpc
@@ -41,6 +41,7 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         domain: str,
         request_bytes: int,
         admission: Admission,
+        watches: Admission,
         observer: CallObserver,
     ) -> None:
         """Set up the edge of one server.
@@ -50,12 +51,14 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
             domain: The error domain of the service.
             request_bytes: The largest request in bytes.
             admission: The bound on work in flight.
+            watches: The bound on standing calls, which are no work in flight.
             observer: Where finished calls are recorded.
         """
         self._methods = methods
         self._domain = domain
         self._request_bytes = request_bytes
         self._admission = admission
+        self._watches = watches
         self._observer = observer
         self._handlers: dict[str, Handler] = {}
 
@@ -82,7 +85,9 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
             return grpc.unary_unary_rpc_method_handler(self._unary(method, handler.unary_unary))
         if handler.unary_stream is not None and inspect.isasyncgenfunction(handler.unary_stream):
             return grpc.unary_stream_rpc_method_handler(self._stream(method, handler.unary_stream))
-        raise TypeError(f"{method.path}: the edge serves unary methods and async generators only")
+        if handler.stream_unary is not None:
+            return grpc.stream_unary_rpc_method_handler(self._upload(method, handler.stream_unary))
+        raise TypeError(f"{method.path}: the edge serves no such method")
 
     def _unary(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
         admission, observer, path = self._admission, self._observer, method.path
@@ -97,14 +102,41 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
                     admission.leave(len(raw))
             except (Exception, asyncio.CancelledError) as exc:
                 raw = b""  # As `_let_go` does: this frame, too, is kept with the abort.
-                await self._fail(path, started, context, exc)
+                await self._fail(path, started, context, admission, exc)
             observer.succeeded(path, started)
             return payload
 
         return serve
 
-    def _stream(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
+    def _upload(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
         admission, observer, path = self._admission, self._observer, method.path
+        # Its parts come one after another; what is kept of them meanwhile is the servicer's to bound.
+        size = self._request_bytes
+
+        async def serve(parts: AsyncIterator[bytes], context: Context) -> bytes:
+            started = time.perf_counter()
+            try:
+                admission.enter(size)
+                try:
+                    self._bind(method, b"", context)
+                    payload = _encoded(await behavior(self._read_parts(method, parts), context))
+                finally:
+                    admission.leave(size)
+            except (Exception, asyncio.CancelledError) as exc:
+                await self._fail(path, started, context, admission, exc)
+            observer.succeeded(path, started)
+            return payload
+
+        return serve
+
+    async def _read_parts(self, method: Method, parts: AsyncIterator[bytes]) -> AsyncIterator[Message]:
+        """Yield the parts of a streamed request; each is held to what holds for a whole request."""
+        async for raw in parts:
+            yield method.read(raw, self._request_bytes)
+
+    def _stream(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
+        admission = self._watches if method.standing else self._admission
+        observer, path = self._observer, method.path
 
         async def serve(raw: bytes, context: Context) -> None:
             started = time.perf_counter()
@@ -116,27 +148,35 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
                     admission.leave(len(raw))
             except (Exception, asyncio.CancelledError) as exc:
                 raw = b""  # As `_let_go` does: this frame, too, is kept with the abort.
-                await self._fail(path, started, context, exc)
+                await self._fail(path, started, context, admission, exc)
             observer.succeeded(path, started)
 
         return serve
 
     def _read(self, method: Method, raw: bytes, context: Context) -> Message:
         """Parse the request and make the call known to everything below."""
+        self._bind(method, raw, context)
+        return method.read(raw, self._request_bytes)
+
+    def _bind(self, method: Method, raw: bytes, context: Context) -> None:
         remaining = context.time_remaining()
         deadline = None if remaining is None else time.monotonic() + remaining
         metadata = cast("tuple[tuple[str, str | bytes], ...]", context.invocation_metadata())
         bind_call(Call(method.path, "", raw, metadata, deadline))
-        return method.read(raw, self._request_bytes)
 
     async def _fail(
-        self, path: str, started: float, context: Context, cause: Exception | asyncio.CancelledError
+        self,
+        path: str,
+        started: float,
+        context: Context,
+        admission: Admission,
+        cause: Exception | asyncio.CancelledError,
     ) -> NoReturn:
         """End a call that went wrong, with a status that fits the cause."""
         if isinstance(cause, _PeerGoneError):
             self._observer.given_up(path, started, "CANCELLED")
             raise cause.failure
-        evicted = isinstance(cause, asyncio.CancelledError) and self._admission.evicting
+        evicted = isinstance(cause, asyncio.CancelledError) and admission.evicting
         code = None if evicted else given_up_code(cause)
         if code is not None:
             self._observer.given_up(path, started, code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Protocol
 
@@ -24,7 +24,7 @@ from antiphon_client.edge.addresses import (
 )
 from antiphon_client.edge.admission import Admission
 from antiphon_client.edge.interceptor import EdgeInterceptor
-from antiphon_client.edge.methods import methods_of
+from antiphon_client.edge.methods import Method, methods_of
 from antiphon_client.edge.metrics import RequestMetrics
 from antiphon_client.edge.observation import CallObserver
 from antiphon_client.edge.settings import EdgeSettings
@@ -49,6 +49,8 @@ class Resource(Protocol):
 class ServiceServer:
     """One service on one address, with health, reflection, channelz, metrics and logs.
 
+    Services that belong together may share it.
+
     It lives once: start, stop, gone. All methods belong to one event loop.
     """
 
@@ -58,8 +60,10 @@ class ServiceServer:
         *,
         service: ServiceDescriptor,
         domain: str,
+        companions: Sequence[ServiceDescriptor] = (),
         register: Callable[[grpc.aio.Server], None],
         opaque: Mapping[str, frozenset[str]] | None = None,
+        standing: Collection[str] = (),
         resources: Sequence[Resource] = (),
     ) -> None:
         """Describe the server; nothing happens before ``start``.
@@ -68,19 +72,26 @@ class ServiceServer:
             settings: Address, bounds and limits.
             service: The service it serves.
             domain: The error domain of the service.
-            register: Adds the servicer to a gRPC server.
+            companions: Other services that it serves beside, in the same domain.
+            register: Adds the servicers to a gRPC server.
             opaque: See ``methods.methods_of``.
+            standing: See ``methods.methods_of``. Such calls have a bound of
+                their own and end as soon as the server stops.
             resources: Owned from ``start`` on: started in order, closed in reverse.
         """
         self._settings = settings
-        self._service = service
+        self._services = (service, *companions)
         self._domain = domain
         self._register = register
         self._opaque = opaque
+        self._standing = standing
         self._resources = resources
         self._address = parse_address(settings.listen)
         self._cleanup = AsyncExitStack()
         self._admission = Admission(max_calls=settings.inflight_calls, max_bytes=settings.inflight_bytes)
+        self._watches = Admission(
+            max_calls=settings.inflight_watches, max_bytes=settings.inflight_bytes, name="inflight_watches"
+        )
         self._metrics = RequestMetrics()
         self._health = health.aio.HealthServicer()
         self._server: grpc.aio.Server | None = None
@@ -108,7 +119,8 @@ class ServiceServer:
             address = self._bind(self._server)
             await self._server.start()
             await self._health.set("", health_pb2.HealthCheckResponse.SERVING)
-            await self._health.set(self._service.full_name, health_pb2.HealthCheckResponse.SERVING)
+            for service in self._services:
+                await self._health.set(service.full_name, health_pb2.HealthCheckResponse.SERVING)
         except BaseException:
             if self._server is not None:
                 await self._server.stop(None)
@@ -118,6 +130,8 @@ class ServiceServer:
 
     async def stop(self, grace: float | None = None) -> None:
         """Stop in order: NOT_SERVING, refuse new calls, let those in flight finish, close everything.
+
+        Watches would never finish: they are answered SHUTTING_DOWN at once.
 
         Args:
             grace: Seconds for the calls in flight, then they are cancelled and
@@ -138,9 +152,12 @@ class ServiceServer:
     async def _stop(self, grace: float) -> None:
         await self._health.enter_graceful_shutdown()
         self._admission.drain()
+        self._watches.drain()
+        self._watches.evict()
         if not await self._admission.wait_idle(grace):
             self._admission.evict()
             await self._admission.wait_idle(_LAST_REPLIES_SECONDS)
+        await self._watches.wait_idle(_LAST_REPLIES_SECONDS)
         if self._server is not None:
             await self._server.stop(_LAST_REPLIES_SECONDS)
         await self._cleanup.aclose()
@@ -149,11 +166,15 @@ class ServiceServer:
     def _build(self) -> grpc.aio.Server:
         """Make the gRPC server with its services, not yet bound."""
         settings = self._settings
+        methods: dict[str, Method] = {}
+        for service in self._services:
+            methods |= methods_of(service, self._opaque, self._standing)
         interceptor = EdgeInterceptor(
-            methods_of(self._service, self._opaque),
+            methods,
             domain=self._domain,
             request_bytes=settings.limits.request_bytes,
             admission=self._admission,
+            watches=self._watches,
             observer=CallObserver(self._metrics, slow_seconds=settings.slow_call_seconds),
         )
         server = grpc.aio.server(
@@ -162,8 +183,8 @@ class ServiceServer:
         self._register(server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         channelz.add_channelz_servicer(server)
-        names = (self._service.full_name, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        reflection.enable_server_reflection(names, server)
+        names = [service.full_name for service in self._services]
+        reflection.enable_server_reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
         return server
 
     def _bind(self, server: grpc.aio.Server) -> Address:
@@ -184,6 +205,7 @@ class ServiceServer:
             "Request bytes of the calls being served.",
             lambda: self._admission.request_bytes,
         )
+        self._metrics.gauge("antiphon_inflight_watches", "Watches being served.", lambda: self._watches.calls)
         if self._settings.metrics_listen is None:
             return
         address = parse_address(self._settings.metrics_listen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from google.protobuf.descriptor import ServiceDescriptor
@@ -21,11 +21,13 @@ class Method:
         path: Full name as gRPC spells it, such as ``/package.Service/Method``.
         request_type: Class of its request.
         opaque: Request paths whose unknown fields are left to the servicer.
+        standing: Whether its calls last until somebody ends them, as a watch's do.
     """
 
     path: str
     request_type: type[Message]
     opaque: frozenset[str] = frozenset()
+    standing: bool = False
 
     def read(self, raw: bytes, limit: int) -> Message:
         """Parse a request.
@@ -62,7 +64,9 @@ class Method:
 
 
 def methods_of(
-    service: ServiceDescriptor, opaque: Mapping[str, frozenset[str]] | None = None
+    service: ServiceDescriptor,
+    opaque: Mapping[str, frozenset[str]] | None = None,
+    standing: Collection[str] = (),
 ) -> dict[str, Method]:
     """List a service's methods by path.
 
@@ -70,11 +74,13 @@ def methods_of(
         service: The service's descriptor.
         opaque: By method name, request paths whose unknown fields are left to
             the servicer.
+        standing: Names of the methods whose calls last until somebody ends them.
     """
     opaque = opaque or {}
     methods = {}
     for method in service.methods:
         path = f"/{service.full_name}/{method.name}"
         request_type = GetMessageClass(method.input_type)
-        methods[path] = Method(path, request_type, opaque.get(method.name, frozenset()))
+        paths = opaque.get(method.name, frozenset())
+        methods[path] = Method(path, request_type, paths, method.name in standing)
     return methods

@@ -40,6 +40,7 @@ class OptionParser(argparse.ArgumentParser):
         add("--metrics-listen", metavar="HOST:PORT", help="serve Prometheus metrics there (off)")
         add("--inflight-calls", metavar="N", help="calls served at once; more are OVERLOADED (1024)")
         add("--inflight-bytes", metavar="N", help="their request bytes; more are OVERLOADED (256 MiB)")
+        add("--inflight-watches", metavar="N", help="watches served at once, beside the calls (1024)")
         add(
             "--limit",
             metavar="NAME=N",

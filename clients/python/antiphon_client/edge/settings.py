@@ -28,6 +28,9 @@ class EdgeSettings(BaseSettings):
         metrics_listen: ``HOST:PORT`` of a Prometheus endpoint; None for none.
         inflight_calls: Calls served at once; more are OVERLOADED.
         inflight_bytes: Request bytes of the calls served at once; more are OVERLOADED.
+            A call that streams its request counts as one request of the largest size.
+        inflight_watches: Watches served at once, which last for hours and do no
+            work meanwhile, beside ``inflight_calls``; more are OVERLOADED.
         limits: The size limits of the contract.
     """
 
@@ -43,6 +46,7 @@ class EdgeSettings(BaseSettings):
     metrics_listen: str | None = None
     inflight_calls: Annotated[int, Ge(1)] = 1024
     inflight_bytes: Annotated[int, Ge(1)] = 256 * _MIB
+    inflight_watches: Annotated[int, Ge(1)] = 1024
     limits: Limits = DEFAULT_LIMITS
 
     @field_validator("listen")

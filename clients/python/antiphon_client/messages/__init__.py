@@ -123,7 +123,7 @@ _load = lazy_exports(__name__, _MODULES)
 def __getattr__(name: str) -> Any:
     if name == "RoledMessage":
         warnings.warn(
-            "RoledMessage is an old name of Message and will go in a later release",
+            "RoledMessage is an old name of Message and goes with version 1.0",
             DeprecationWarning,
             stacklevel=2,
         )

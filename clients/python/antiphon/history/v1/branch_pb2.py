@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n antiphon/history/v1/branch.proto\x12\x13\x61ntiphon.history.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf2\x02\n\x06\x42ranch\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x19\n\x0c\x65xternal_key\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x1d\n\x10parent_branch_id\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x12\n\nlineage_id\x18\x04 \x01(\t\x12\x13\n\x0bincarnation\x18\x05 \x01(\t\x12\x15\n\rmetadata_json\x18\x06 \x01(\t\x12\x10\n\x08revision\x18\x07 \x01(\x03\x12\x15\n\rmessage_count\x18\x08 \x01(\x03\x12.\n\ncreated_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1e\n\x11system_message_id\x18\n \x01(\tH\x02\x88\x01\x01\x12\x17\n\nview_count\x18\x0b \x01(\x03H\x03\x88\x01\x01\x42\x0f\n\r_external_keyB\x13\n\x11_parent_branch_idB\x14\n\x12_system_message_idB\r\n\x0b_view_count\".\n\tPlacement\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\x03\x42N\n\x13\x61ntiphon.history.v1P\x01Z\x1d\x61ntiphon/history/v1;historyv1\xea\x02\x15\x41ntiphon::History::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n antiphon/history/v1/branch.proto\x12\x13\x61ntiphon.history.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc0\x03\n\x06\x42ranch\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x19\n\x0c\x65xternal_key\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x1d\n\x10parent_branch_id\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x12\n\nlineage_id\x18\x04 \x01(\t\x12\x13\n\x0bincarnation\x18\x05 \x01(\t\x12\x15\n\rmetadata_json\x18\x06 \x01(\t\x12\x10\n\x08revision\x18\x07 \x01(\x03\x12\x15\n\rmessage_count\x18\x08 \x01(\x03\x12.\n\ncreated_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1e\n\x11system_message_id\x18\n \x01(\tH\x02\x88\x01\x01\x12\x17\n\nview_count\x18\x0b \x01(\x03H\x03\x88\x01\x01\x12\x17\n\x0foldest_revision\x18\x0c \x01(\x03\x12\x33\n\x0b\x66orked_from\x18\r \x01(\x0b\x32\x1e.antiphon.history.v1.ForkPointB\x0f\n\r_external_keyB\x13\n\x11_parent_branch_idB\x14\n\x12_system_message_idB\r\n\x0b_view_count\"d\n\tForkPoint\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\x03\x12\x1d\n\x10up_to_message_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\x13\n\x11_up_to_message_id\"4\n\x0e\x43ommitPosition\x12\x11\n\twriter_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ounter\x18\x02 \x01(\x03\".\n\tPlacement\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\x03\x42N\n\x13\x61ntiphon.history.v1P\x01Z\x1d\x61ntiphon/history/v1;historyv1\xea\x02\x15\x41ntiphon::History::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,7 +34,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023antiphon.history.v1P\001Z\035antiphon/history/v1;historyv1\352\002\025Antiphon::History::V1'
   _globals['_BRANCH']._serialized_start=91
-  _globals['_BRANCH']._serialized_end=461
-  _globals['_PLACEMENT']._serialized_start=463
-  _globals['_PLACEMENT']._serialized_end=509
+  _globals['_BRANCH']._serialized_end=539
+  _globals['_FORKPOINT']._serialized_start=541
+  _globals['_FORKPOINT']._serialized_end=641
+  _globals['_COMMITPOSITION']._serialized_start=643
+  _globals['_COMMITPOSITION']._serialized_end=695
+  _globals['_PLACEMENT']._serialized_start=697
+  _globals['_PLACEMENT']._serialized_end=743
 # @@protoc_insertion_point(module_scope)

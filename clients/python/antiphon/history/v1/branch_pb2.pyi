@@ -37,6 +37,8 @@ class Branch(_message.Message):
     CREATED_AT_FIELD_NUMBER: _builtins.int
     SYSTEM_MESSAGE_ID_FIELD_NUMBER: _builtins.int
     VIEW_COUNT_FIELD_NUMBER: _builtins.int
+    OLDEST_REVISION_FIELD_NUMBER: _builtins.int
+    FORKED_FROM_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     """Identity: a UUID in canonical lower-case text."""
     external_key: _builtins.str
@@ -68,9 +70,17 @@ class Branch(_message.Message):
     """Messages in the selected view. Absent: no view is selected and the full
     order holds. 0 is a selected, empty view.
     """
+    oldest_revision: _builtins.int
+    """The oldest revision that can still be read: 1 until TrimHistory or the
+    retention setting drops older ones.
+    """
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
         """When the branch was created."""
+
+    @_builtins.property
+    def forked_from(self) -> Global___ForkPoint:
+        """Where the branch was forked from. Absent: it is no fork."""
 
     def __init__(
         self,
@@ -86,10 +96,12 @@ class Branch(_message.Message):
         created_at: _timestamp_pb2.Timestamp | None = ...,
         system_message_id: _builtins.str | None = ...,
         view_count: _builtins.int | None = ...,
+        oldest_revision: _builtins.int = ...,
+        forked_from: Global___ForkPoint | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_external_key", b"_external_key", "_parent_branch_id", b"_parent_branch_id", "_system_message_id", b"_system_message_id", "_view_count", b"_view_count", "created_at", b"created_at", "external_key", b"external_key", "parent_branch_id", b"parent_branch_id", "system_message_id", b"system_message_id", "view_count", b"view_count"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_external_key", b"_external_key", "_parent_branch_id", b"_parent_branch_id", "_system_message_id", b"_system_message_id", "_view_count", b"_view_count", "created_at", b"created_at", "external_key", b"external_key", "forked_from", b"forked_from", "parent_branch_id", b"parent_branch_id", "system_message_id", b"system_message_id", "view_count", b"view_count"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_external_key", b"_external_key", "_parent_branch_id", b"_parent_branch_id", "_system_message_id", b"_system_message_id", "_view_count", b"_view_count", "branch_id", b"branch_id", "created_at", b"created_at", "external_key", b"external_key", "incarnation", b"incarnation", "lineage_id", b"lineage_id", "message_count", b"message_count", "metadata_json", b"metadata_json", "parent_branch_id", b"parent_branch_id", "revision", b"revision", "system_message_id", b"system_message_id", "view_count", b"view_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_external_key", b"_external_key", "_parent_branch_id", b"_parent_branch_id", "_system_message_id", b"_system_message_id", "_view_count", b"_view_count", "branch_id", b"branch_id", "created_at", b"created_at", "external_key", b"external_key", "forked_from", b"forked_from", "incarnation", b"incarnation", "lineage_id", b"lineage_id", "message_count", b"message_count", "metadata_json", b"metadata_json", "oldest_revision", b"oldest_revision", "parent_branch_id", b"parent_branch_id", "revision", b"revision", "system_message_id", b"system_message_id", "view_count", b"view_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__external_key: _TypeAlias = _typing.Literal["external_key"]  # noqa: Y015
     _WhichOneofArgType__external_key: _TypeAlias = _typing.Literal["_external_key", b"_external_key"]  # noqa: Y015
@@ -109,6 +121,67 @@ class Branch(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__view_count) -> _WhichOneofReturnType__view_count | None: ...
 
 Global___Branch: _TypeAlias = Branch  # noqa: Y015
+
+@_typing.final
+class ForkPoint(_message.Message):
+    """A point in another branch's history."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_ID_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    UP_TO_MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    branch_id: _builtins.str
+    """The source branch; it may be gone by now."""
+    revision: _builtins.int
+    """The source's revision that was copied."""
+    up_to_message_id: _builtins.str
+    """The last message copied. Absent: all were."""
+    def __init__(
+        self,
+        *,
+        branch_id: _builtins.str = ...,
+        revision: _builtins.int = ...,
+        up_to_message_id: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_up_to_message_id", b"_up_to_message_id", "up_to_message_id", b"up_to_message_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_up_to_message_id", b"_up_to_message_id", "branch_id", b"branch_id", "revision", b"revision", "up_to_message_id", b"up_to_message_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__up_to_message_id: _TypeAlias = _typing.Literal["up_to_message_id"]  # noqa: Y015
+    _WhichOneofArgType__up_to_message_id: _TypeAlias = _typing.Literal["_up_to_message_id", b"_up_to_message_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__up_to_message_id) -> _WhichOneofReturnType__up_to_message_id | None: ...
+
+Global___ForkPoint: _TypeAlias = ForkPoint  # noqa: Y015
+
+@_typing.final
+class CommitPosition(_message.Message):
+    """Where a change stands among all that one writer committed. Positions of one
+    writer are ordered and have no gaps; those of different writers are not
+    ordered among each other.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WRITER_ID_FIELD_NUMBER: _builtins.int
+    COUNTER_FIELD_NUMBER: _builtins.int
+    writer_id: _builtins.str
+    """The writer: a UUID made at each start of a service."""
+    counter: _builtins.int
+    """How many changes it had committed before."""
+    def __init__(
+        self,
+        *,
+        writer_id: _builtins.str = ...,
+        counter: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counter", b"counter", "writer_id", b"writer_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CommitPosition: _TypeAlias = CommitPosition  # noqa: Y015
 
 @_typing.final
 class Placement(_message.Message):

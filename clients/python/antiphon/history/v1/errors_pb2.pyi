@@ -51,8 +51,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_BRANCH_NOT_FOUND: _ErrorReason.ValueType  # 7
     """NOT_FOUND. No such branch for this caller."""
     ERROR_REASON_MESSAGE_NOT_FOUND: _ErrorReason.ValueType  # 8
-    """NOT_FOUND. Messages that are not in the branch at that revision; metadata:
-    `missing` (ids, comma-separated) and `missing_count`.
+    """NOT_FOUND. Messages that are not in the branch at that revision, or a dead
+    letter that is not in the exchange; metadata: `missing` (ids,
+    comma-separated) and `missing_count`.
     """
     ERROR_REASON_BRANCH_EXISTS: _ErrorReason.ValueType  # 9
     """ALREADY_EXISTS. The branch id or the external key is taken; metadata:
@@ -109,6 +110,30 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """INTERNAL. A defect of the server; metadata: `correlation_id`, which stands
     in its log beside the cause. The message is a fixed text.
     """
+    ERROR_REASON_REVISION_EXPIRED: _ErrorReason.ValueType  # 24
+    """OUT_OF_RANGE. The revision was dropped by TrimHistory or the retention
+    setting; metadata: `oldest`, the oldest revision that can be read. Start
+    from a newer one.
+    """
+    ERROR_REASON_OWNER_NOT_FOUND: _ErrorReason.ValueType  # 25
+    """NOT_FOUND. Send or Collect names an owner that is not registered in the
+    exchange; metadata: `owner_id`.
+    """
+    ERROR_REASON_OWNER_EXISTS: _ErrorReason.ValueType  # 26
+    """ALREADY_EXISTS. The owner is registered in the exchange already; metadata:
+    `owner_id`.
+    """
+    ERROR_REASON_LEASE_LOST: _ErrorReason.ValueType  # 27
+    """FAILED_PRECONDITION. The lease has expired, or was acknowledged or rejected
+    already; metadata: `lease_id` (those lost, comma-separated) and
+    `lease_id_count`. The message may be in another's hands by now: do not act
+    on it again.
+    """
+    ERROR_REASON_QUOTA_EXCEEDED: _ErrorReason.ValueType  # 28
+    """RESOURCE_EXHAUSTED. A limit of the exchange is reached; metadata:
+    `limit_name`, `limit` and `actual`. Nothing was stored. Consume, then send
+    again.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed. Every error carries a google.rpc.ErrorInfo whose `reason`
@@ -155,8 +180,9 @@ ERROR_REASON_SIZE_LIMIT_EXCEEDED: ErrorReason.ValueType  # 6
 ERROR_REASON_BRANCH_NOT_FOUND: ErrorReason.ValueType  # 7
 """NOT_FOUND. No such branch for this caller."""
 ERROR_REASON_MESSAGE_NOT_FOUND: ErrorReason.ValueType  # 8
-"""NOT_FOUND. Messages that are not in the branch at that revision; metadata:
-`missing` (ids, comma-separated) and `missing_count`.
+"""NOT_FOUND. Messages that are not in the branch at that revision, or a dead
+letter that is not in the exchange; metadata: `missing` (ids,
+comma-separated) and `missing_count`.
 """
 ERROR_REASON_BRANCH_EXISTS: ErrorReason.ValueType  # 9
 """ALREADY_EXISTS. The branch id or the external key is taken; metadata:
@@ -212,6 +238,30 @@ ERROR_REASON_STORE_CORRUPT: ErrorReason.ValueType  # 22
 ERROR_REASON_INTERNAL_ERROR: ErrorReason.ValueType  # 23
 """INTERNAL. A defect of the server; metadata: `correlation_id`, which stands
 in its log beside the cause. The message is a fixed text.
+"""
+ERROR_REASON_REVISION_EXPIRED: ErrorReason.ValueType  # 24
+"""OUT_OF_RANGE. The revision was dropped by TrimHistory or the retention
+setting; metadata: `oldest`, the oldest revision that can be read. Start
+from a newer one.
+"""
+ERROR_REASON_OWNER_NOT_FOUND: ErrorReason.ValueType  # 25
+"""NOT_FOUND. Send or Collect names an owner that is not registered in the
+exchange; metadata: `owner_id`.
+"""
+ERROR_REASON_OWNER_EXISTS: ErrorReason.ValueType  # 26
+"""ALREADY_EXISTS. The owner is registered in the exchange already; metadata:
+`owner_id`.
+"""
+ERROR_REASON_LEASE_LOST: ErrorReason.ValueType  # 27
+"""FAILED_PRECONDITION. The lease has expired, or was acknowledged or rejected
+already; metadata: `lease_id` (those lost, comma-separated) and
+`lease_id_count`. The message may be in another's hands by now: do not act
+on it again.
+"""
+ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 28
+"""RESOURCE_EXHAUSTED. A limit of the exchange is reached; metadata:
+`limit_name`, `limit` and `actual`. Nothing was stored. Consume, then send
+again.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 

@@ -26,6 +26,70 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _ForkIds:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ForkIdsEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ForkIds.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FORK_IDS_UNSPECIFIED: _ForkIds.ValueType  # 0
+    """Taken as KEEP."""
+    FORK_IDS_KEEP: _ForkIds.ValueType  # 1
+    """The fork's messages keep their ids and times; unchanged bytes are shared."""
+    FORK_IDS_NEW: _ForkIds.ValueType  # 2
+    """Every message is cloned (ADR-0006 D1): a new id and time, the source's id
+    under `clone_from` in its metadata, action links and view mapped.
+    """
+
+class ForkIds(_ForkIds, metaclass=_ForkIdsEnumTypeWrapper):
+    """What a fork does with message ids."""
+
+FORK_IDS_UNSPECIFIED: ForkIds.ValueType  # 0
+"""Taken as KEEP."""
+FORK_IDS_KEEP: ForkIds.ValueType  # 1
+"""The fork's messages keep their ids and times; unchanged bytes are shared."""
+FORK_IDS_NEW: ForkIds.ValueType  # 2
+"""Every message is cloned (ADR-0006 D1): a new id and time, the source's id
+under `clone_from` in its metadata, action links and view mapped.
+"""
+Global___ForkIds: _TypeAlias = ForkIds  # noqa: Y015
+
+class _BranchChangeKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _BranchChangeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BranchChangeKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    BRANCH_CHANGE_KIND_UNSPECIFIED: _BranchChangeKind.ValueType  # 0
+    """Never sent."""
+    BRANCH_CHANGE_KIND_CREATED: _BranchChangeKind.ValueType  # 1
+    """The branch was created, forked or imported."""
+    BRANCH_CHANGE_KIND_MEMBERSHIP: _BranchChangeKind.ValueType  # 2
+    """Messages were added, replaced, removed, moved or cleared."""
+    BRANCH_CHANGE_KIND_VIEW: _BranchChangeKind.ValueType  # 3
+    """A view was selected or cleared."""
+    BRANCH_CHANGE_KIND_METADATA: _BranchChangeKind.ValueType  # 4
+    """The branch's metadata was replaced."""
+    BRANCH_CHANGE_KIND_DELETED: _BranchChangeKind.ValueType  # 5
+    """The branch was deleted."""
+
+class BranchChangeKind(_BranchChangeKind, metaclass=_BranchChangeKindEnumTypeWrapper):
+    """The kinds of change records."""
+
+BRANCH_CHANGE_KIND_UNSPECIFIED: BranchChangeKind.ValueType  # 0
+"""Never sent."""
+BRANCH_CHANGE_KIND_CREATED: BranchChangeKind.ValueType  # 1
+"""The branch was created, forked or imported."""
+BRANCH_CHANGE_KIND_MEMBERSHIP: BranchChangeKind.ValueType  # 2
+"""Messages were added, replaced, removed, moved or cleared."""
+BRANCH_CHANGE_KIND_VIEW: BranchChangeKind.ValueType  # 3
+"""A view was selected or cleared."""
+BRANCH_CHANGE_KIND_METADATA: BranchChangeKind.ValueType  # 4
+"""The branch's metadata was replaced."""
+BRANCH_CHANGE_KIND_DELETED: BranchChangeKind.ValueType  # 5
+"""The branch was deleted."""
+Global___BranchChangeKind: _TypeAlias = BranchChangeKind  # noqa: Y015
+
 class _MessageKind:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -365,22 +429,26 @@ class DeleteBranchRequest(_message.Message):
     BRANCH_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PURGE_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     """The branch."""
     expected_revision: _builtins.int
     """See the service."""
     request_id: _builtins.str
     """See the service."""
+    purge: _builtins.bool
+    """Erase the bytes that no other branch shares at once."""
     def __init__(
         self,
         *,
         branch_id: _builtins.str = ...,
         expected_revision: _builtins.int | None = ...,
         request_id: _builtins.str = ...,
+        purge: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_revision", b"_expected_revision", "expected_revision", b"expected_revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_revision", b"_expected_revision", "branch_id", b"branch_id", "expected_revision", b"expected_revision", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_revision", b"_expected_revision", "branch_id", b"branch_id", "expected_revision", b"expected_revision", "purge", b"purge", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_revision: _TypeAlias = _typing.Literal["expected_revision"]  # noqa: Y015
     _WhichOneofArgType__expected_revision: _TypeAlias = _typing.Literal["_expected_revision", b"_expected_revision"]  # noqa: Y015
@@ -413,6 +481,680 @@ class DeleteBranchResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeleteBranchResponse: _TypeAlias = DeleteBranchResponse  # noqa: Y015
+
+@_typing.final
+class TrimHistoryRequest(_message.Message):
+    """Request of TrimHistory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_ID_FIELD_NUMBER: _builtins.int
+    BEFORE_REVISION_FIELD_NUMBER: _builtins.int
+    branch_id: _builtins.str
+    """The branch."""
+    before_revision: _builtins.int
+    """The oldest revision to keep: 1 or more, up to the branch's own."""
+    def __init__(
+        self,
+        *,
+        branch_id: _builtins.str = ...,
+        before_revision: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_revision", b"before_revision", "branch_id", b"branch_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TrimHistoryRequest: _TypeAlias = TrimHistoryRequest  # noqa: Y015
+
+@_typing.final
+class TrimHistoryResponse(_message.Message):
+    """Response of TrimHistory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OLDEST_REVISION_FIELD_NUMBER: _builtins.int
+    oldest_revision: _builtins.int
+    """The oldest revision that can be read now."""
+    def __init__(
+        self,
+        *,
+        oldest_revision: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["oldest_revision", b"oldest_revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TrimHistoryResponse: _TypeAlias = TrimHistoryResponse  # noqa: Y015
+
+@_typing.final
+class ForkBranchRequest(_message.Message):
+    """Request of ForkBranch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SOURCE_BRANCH_ID_FIELD_NUMBER: _builtins.int
+    AT_REVISION_FIELD_NUMBER: _builtins.int
+    UP_TO_MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    IDS_FIELD_NUMBER: _builtins.int
+    BRANCH_ID_FIELD_NUMBER: _builtins.int
+    EXTERNAL_KEY_FIELD_NUMBER: _builtins.int
+    METADATA_JSON_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    source_branch_id: _builtins.str
+    """The branch to fork."""
+    at_revision: _builtins.int
+    """The source's revision to copy. Absent: the current one."""
+    up_to_message_id: _builtins.str
+    """The last message of the full order to copy. Absent: all are."""
+    ids: Global___ForkIds.ValueType
+    """What becomes of message ids."""
+    branch_id: _builtins.str
+    """As in CreateBranchRequest."""
+    external_key: _builtins.str
+    """As in CreateBranchRequest."""
+    metadata_json: _builtins.str
+    """As Branch.metadata_json. Absent: the source's at that revision."""
+    request_id: _builtins.str
+    """See the service."""
+    def __init__(
+        self,
+        *,
+        source_branch_id: _builtins.str = ...,
+        at_revision: _builtins.int | None = ...,
+        up_to_message_id: _builtins.str | None = ...,
+        ids: Global___ForkIds.ValueType = ...,
+        branch_id: _builtins.str | None = ...,
+        external_key: _builtins.str | None = ...,
+        metadata_json: _builtins.str | None = ...,
+        request_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "_branch_id", b"_branch_id", "_external_key", b"_external_key", "_metadata_json", b"_metadata_json", "_up_to_message_id", b"_up_to_message_id", "at_revision", b"at_revision", "branch_id", b"branch_id", "external_key", b"external_key", "metadata_json", b"metadata_json", "up_to_message_id", b"up_to_message_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "_branch_id", b"_branch_id", "_external_key", b"_external_key", "_metadata_json", b"_metadata_json", "_up_to_message_id", b"_up_to_message_id", "at_revision", b"at_revision", "branch_id", b"branch_id", "external_key", b"external_key", "ids", b"ids", "metadata_json", b"metadata_json", "request_id", b"request_id", "source_branch_id", b"source_branch_id", "up_to_message_id", b"up_to_message_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__at_revision: _TypeAlias = _typing.Literal["at_revision"]  # noqa: Y015
+    _WhichOneofArgType__at_revision: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision"]  # noqa: Y015
+    _WhichOneofReturnType__branch_id: _TypeAlias = _typing.Literal["branch_id"]  # noqa: Y015
+    _WhichOneofArgType__branch_id: _TypeAlias = _typing.Literal["_branch_id", b"_branch_id"]  # noqa: Y015
+    _WhichOneofReturnType__external_key: _TypeAlias = _typing.Literal["external_key"]  # noqa: Y015
+    _WhichOneofArgType__external_key: _TypeAlias = _typing.Literal["_external_key", b"_external_key"]  # noqa: Y015
+    _WhichOneofReturnType__metadata_json: _TypeAlias = _typing.Literal["metadata_json"]  # noqa: Y015
+    _WhichOneofArgType__metadata_json: _TypeAlias = _typing.Literal["_metadata_json", b"_metadata_json"]  # noqa: Y015
+    _WhichOneofReturnType__up_to_message_id: _TypeAlias = _typing.Literal["up_to_message_id"]  # noqa: Y015
+    _WhichOneofArgType__up_to_message_id: _TypeAlias = _typing.Literal["_up_to_message_id", b"_up_to_message_id"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__at_revision) -> _WhichOneofReturnType__at_revision | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__branch_id) -> _WhichOneofReturnType__branch_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__external_key) -> _WhichOneofReturnType__external_key | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__metadata_json) -> _WhichOneofReturnType__metadata_json | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__up_to_message_id) -> _WhichOneofReturnType__up_to_message_id | None: ...
+
+Global___ForkBranchRequest: _TypeAlias = ForkBranchRequest  # noqa: Y015
+
+@_typing.final
+class ForkBranchResponse(_message.Message):
+    """Response of ForkBranch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    replayed: _builtins.bool
+    """Whether this is the first response, returned again."""
+    @_builtins.property
+    def branch(self) -> _branch_pb2.Branch:
+        """The new branch, at revision 1."""
+
+    def __init__(
+        self,
+        *,
+        branch: _branch_pb2.Branch | None = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "replayed", b"replayed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ForkBranchResponse: _TypeAlias = ForkBranchResponse  # noqa: Y015
+
+@_typing.final
+class WatchBranchRequest(_message.Message):
+    """Request of WatchBranch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_ID_FIELD_NUMBER: _builtins.int
+    AFTER_REVISION_FIELD_NUMBER: _builtins.int
+    INCARNATION_FIELD_NUMBER: _builtins.int
+    branch_id: _builtins.str
+    """The branch."""
+    after_revision: _builtins.int
+    """The last revision already seen. 0: every retained change."""
+    incarnation: _builtins.str
+    """The incarnation that revision belongs to. Not empty and another than the
+    branch's own: REVISION_EXPIRED, since a restored branch starts anew.
+    """
+    def __init__(
+        self,
+        *,
+        branch_id: _builtins.str = ...,
+        after_revision: _builtins.int = ...,
+        incarnation: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "branch_id", b"branch_id", "incarnation", b"incarnation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchBranchRequest: _TypeAlias = WatchBranchRequest  # noqa: Y015
+
+@_typing.final
+class WatchBranchResponse(_message.Message):
+    """One frame of a watch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHANGE_FIELD_NUMBER: _builtins.int
+    CAUGHT_UP_FIELD_NUMBER: _builtins.int
+    HEARTBEAT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def change(self) -> Global___BranchChange:
+        """A committed change."""
+
+    @_builtins.property
+    def caught_up(self) -> Global___WatchCaughtUp:
+        """Everything committed so far has been sent; sent once after each catching
+        up.
+        """
+
+    @_builtins.property
+    def heartbeat(self) -> Global___WatchHeartbeat:
+        """Nothing has happened for a while; the stream lives."""
+
+    def __init__(
+        self,
+        *,
+        change: Global___BranchChange | None = ...,
+        caught_up: Global___WatchCaughtUp | None = ...,
+        heartbeat: Global___WatchHeartbeat | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "change", b"change", "frame", b"frame", "heartbeat", b"heartbeat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "change", b"change", "frame", b"frame", "heartbeat", b"heartbeat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["change", "caught_up", "heartbeat"]  # noqa: Y015
+    _WhichOneofArgType_frame: _TypeAlias = _typing.Literal["frame", b"frame"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_frame) -> _WhichOneofReturnType_frame | None: ...
+
+Global___WatchBranchResponse: _TypeAlias = WatchBranchResponse  # noqa: Y015
+
+@_typing.final
+class BranchChange(_message.Message):
+    """One committed change of a branch: a typed record of its change log."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    INCARNATION_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    IGNORABLE_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
+    OPERATIONS_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The revision it made."""
+    incarnation: _builtins.str
+    """The branch's incarnation."""
+    kind: Global___BranchChangeKind.ValueType
+    """What kind of record it is. A reader that meets a kind it does not know
+    errors, unless `ignorable` is set.
+    """
+    ignorable: _builtins.bool
+    """Whether a reader that does not know the kind may skip the record."""
+    @_builtins.property
+    def position(self) -> _branch_pb2.CommitPosition:
+        """Where it stands among its writer's commits."""
+
+    @_builtins.property
+    def operations(self) -> _containers.RepeatedCompositeFieldContainer[Global___BranchOperation]:
+        """What happened to the membership and order, in order."""
+
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+        incarnation: _builtins.str = ...,
+        kind: Global___BranchChangeKind.ValueType = ...,
+        ignorable: _builtins.bool = ...,
+        position: _branch_pb2.CommitPosition | None = ...,
+        operations: _abc.Iterable[Global___BranchOperation] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ignorable", b"ignorable", "incarnation", b"incarnation", "kind", b"kind", "operations", b"operations", "position", b"position", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BranchChange: _TypeAlias = BranchChange  # noqa: Y015
+
+@_typing.final
+class BranchOperation(_message.Message):
+    """One step of a change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADDED_FIELD_NUMBER: _builtins.int
+    REPLACED_FIELD_NUMBER: _builtins.int
+    REMOVED_FIELD_NUMBER: _builtins.int
+    MOVED_FIELD_NUMBER: _builtins.int
+    CLEARED_FIELD_NUMBER: _builtins.int
+    VIEW_SELECTED_FIELD_NUMBER: _builtins.int
+    VIEW_CLEARED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def added(self) -> Global___MessageAdded:
+        """A message came in."""
+
+    @_builtins.property
+    def replaced(self) -> Global___MessageReplaced:
+        """A message was replaced at its index, by its writer or by the service
+        (its action link).
+        """
+
+    @_builtins.property
+    def removed(self) -> Global___MessageRemoved:
+        """A message was removed."""
+
+    @_builtins.property
+    def moved(self) -> Global___MessageMoved:
+        """A message was moved."""
+
+    @_builtins.property
+    def cleared(self) -> Global___MessagesCleared:
+        """All messages but the system record were removed."""
+
+    @_builtins.property
+    def view_selected(self) -> Global___ViewSelected:
+        """A view was selected."""
+
+    @_builtins.property
+    def view_cleared(self) -> Global___ViewCleared:
+        """The view was cleared."""
+
+    def __init__(
+        self,
+        *,
+        added: Global___MessageAdded | None = ...,
+        replaced: Global___MessageReplaced | None = ...,
+        removed: Global___MessageRemoved | None = ...,
+        moved: Global___MessageMoved | None = ...,
+        cleared: Global___MessagesCleared | None = ...,
+        view_selected: Global___ViewSelected | None = ...,
+        view_cleared: Global___ViewCleared | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "cleared", b"cleared", "moved", b"moved", "operation", b"operation", "removed", b"removed", "replaced", b"replaced", "view_cleared", b"view_cleared", "view_selected", b"view_selected"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "cleared", b"cleared", "moved", b"moved", "operation", b"operation", "removed", b"removed", "replaced", b"replaced", "view_cleared", b"view_cleared", "view_selected", b"view_selected"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_operation: _TypeAlias = _typing.Literal["added", "replaced", "removed", "moved", "cleared", "view_selected", "view_cleared"]  # noqa: Y015
+    _WhichOneofArgType_operation: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_operation) -> _WhichOneofReturnType_operation | None: ...
+
+Global___BranchOperation: _TypeAlias = BranchOperation  # noqa: Y015
+
+@_typing.final
+class MessageAdded(_message.Message):
+    """A message came in."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    message_id: _builtins.str
+    """The message."""
+    index: _builtins.int
+    """Its index."""
+    def __init__(
+        self,
+        *,
+        message_id: _builtins.str = ...,
+        index: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "message_id", b"message_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MessageAdded: _TypeAlias = MessageAdded  # noqa: Y015
+
+@_typing.final
+class MessageReplaced(_message.Message):
+    """A message was replaced."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    message_id: _builtins.str
+    """The message."""
+    def __init__(
+        self,
+        *,
+        message_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message_id", b"message_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MessageReplaced: _TypeAlias = MessageReplaced  # noqa: Y015
+
+@_typing.final
+class MessageRemoved(_message.Message):
+    """A message was removed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    message_id: _builtins.str
+    """The message."""
+    def __init__(
+        self,
+        *,
+        message_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message_id", b"message_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MessageRemoved: _TypeAlias = MessageRemoved  # noqa: Y015
+
+@_typing.final
+class MessageMoved(_message.Message):
+    """A message was moved."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    message_id: _builtins.str
+    """The message."""
+    index: _builtins.int
+    """Its index after the move."""
+    def __init__(
+        self,
+        *,
+        message_id: _builtins.str = ...,
+        index: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "message_id", b"message_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MessageMoved: _TypeAlias = MessageMoved  # noqa: Y015
+
+@_typing.final
+class MessagesCleared(_message.Message):
+    """All messages but the system record were removed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MessagesCleared: _TypeAlias = MessagesCleared  # noqa: Y015
+
+@_typing.final
+class ViewSelected(_message.Message):
+    """A view was selected."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGE_COUNT_FIELD_NUMBER: _builtins.int
+    message_count: _builtins.int
+    """Messages in it; the ids are read with ReadSnapshot at the revision."""
+    def __init__(
+        self,
+        *,
+        message_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message_count", b"message_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ViewSelected: _TypeAlias = ViewSelected  # noqa: Y015
+
+@_typing.final
+class ViewCleared(_message.Message):
+    """The view was cleared."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ViewCleared: _TypeAlias = ViewCleared  # noqa: Y015
+
+@_typing.final
+class WatchCaughtUp(_message.Message):
+    """Everything committed so far has been sent."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The branch's revision."""
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchCaughtUp: _TypeAlias = WatchCaughtUp  # noqa: Y015
+
+@_typing.final
+class WatchHeartbeat(_message.Message):
+    """The stream lives."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The branch's revision."""
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchHeartbeat: _TypeAlias = WatchHeartbeat  # noqa: Y015
+
+@_typing.final
+class ExportBranchRequest(_message.Message):
+    """Request of ExportBranch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_ID_FIELD_NUMBER: _builtins.int
+    AT_REVISION_FIELD_NUMBER: _builtins.int
+    branch_id: _builtins.str
+    """The branch."""
+    at_revision: _builtins.int
+    """The revision to export. Absent: the current one."""
+    def __init__(
+        self,
+        *,
+        branch_id: _builtins.str = ...,
+        at_revision: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "at_revision", b"at_revision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "at_revision", b"at_revision", "branch_id", b"branch_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__at_revision: _TypeAlias = _typing.Literal["at_revision"]  # noqa: Y015
+    _WhichOneofArgType__at_revision: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__at_revision) -> _WhichOneofReturnType__at_revision | None: ...
+
+Global___ExportBranchRequest: _TypeAlias = ExportBranchRequest  # noqa: Y015
+
+@_typing.final
+class ExportBranchResponse(_message.Message):
+    """Part of an exported file."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DATA_FIELD_NUMBER: _builtins.int
+    data: _builtins.bytes
+    """The next bytes, 1 MiB at most, cut anywhere."""
+    def __init__(
+        self,
+        *,
+        data: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportBranchResponse: _TypeAlias = ExportBranchResponse  # noqa: Y015
+
+@_typing.final
+class ImportBranchRequest(_message.Message):
+    """Part of an import."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HEAD_FIELD_NUMBER: _builtins.int
+    DATA_FIELD_NUMBER: _builtins.int
+    data: _builtins.bytes
+    """The next bytes of the file, within the size of a request; all of them
+    within the limit `import_bytes` (256 MiB).
+    """
+    @_builtins.property
+    def head(self) -> Global___ImportHead:
+        """Opens the import."""
+
+    def __init__(
+        self,
+        *,
+        head: Global___ImportHead | None = ...,
+        data: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "head", b"head", "part", b"part"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "head", b"head", "part", b"part"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["head", "data"]  # noqa: Y015
+    _WhichOneofArgType_part: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_part) -> _WhichOneofReturnType_part | None: ...
+
+Global___ImportBranchRequest: _TypeAlias = ImportBranchRequest  # noqa: Y015
+
+@_typing.final
+class ImportHead(_message.Message):
+    """Opens an import."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_ID_FIELD_NUMBER: _builtins.int
+    EXTERNAL_KEY_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    branch_id: _builtins.str
+    """Id of the new branch. Absent: the server makes one; the file's own is not
+    used, so that a file can be imported beside its origin.
+    """
+    external_key: _builtins.str
+    """As in CreateBranchRequest. Absent: none."""
+    request_id: _builtins.str
+    """See the service. The same file in any chunks is the same request."""
+    def __init__(
+        self,
+        *,
+        branch_id: _builtins.str | None = ...,
+        external_key: _builtins.str | None = ...,
+        request_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_branch_id", b"_branch_id", "_external_key", b"_external_key", "branch_id", b"branch_id", "external_key", b"external_key"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_branch_id", b"_branch_id", "_external_key", b"_external_key", "branch_id", b"branch_id", "external_key", b"external_key", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__branch_id: _TypeAlias = _typing.Literal["branch_id"]  # noqa: Y015
+    _WhichOneofArgType__branch_id: _TypeAlias = _typing.Literal["_branch_id", b"_branch_id"]  # noqa: Y015
+    _WhichOneofReturnType__external_key: _TypeAlias = _typing.Literal["external_key"]  # noqa: Y015
+    _WhichOneofArgType__external_key: _TypeAlias = _typing.Literal["_external_key", b"_external_key"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__branch_id) -> _WhichOneofReturnType__branch_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__external_key) -> _WhichOneofReturnType__external_key | None: ...
+
+Global___ImportHead: _TypeAlias = ImportHead  # noqa: Y015
+
+@_typing.final
+class ImportBranchResponse(_message.Message):
+    """Response of ImportBranch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    replayed: _builtins.bool
+    """Whether this is the first response, returned again."""
+    @_builtins.property
+    def branch(self) -> _branch_pb2.Branch:
+        """The new branch."""
+
+    def __init__(
+        self,
+        *,
+        branch: _branch_pb2.Branch | None = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "replayed", b"replayed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ImportBranchResponse: _TypeAlias = ImportBranchResponse  # noqa: Y015
 
 @_typing.final
 class AddMessagesRequest(_message.Message):

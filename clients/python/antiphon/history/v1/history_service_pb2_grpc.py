@@ -39,15 +39,15 @@ class HistoryServiceStub(object):
     deletion, revision, the rules of the write.
 
     Reads carry the revision at which they are true and take `at_revision`
-    (1 or more; REVISION_IN_FUTURE beyond the branch's own): the order, contents,
-    system record and view as they stood then. What a branch holds at a revision
-    never changes.
+    (1 or more; REVISION_IN_FUTURE beyond the branch's own, REVISION_EXPIRED
+    before its oldest): the order, contents, system record and view as they stood
+    then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
     SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
     BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE.
+    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
     """
 
     def __init__(self, channel):
@@ -80,6 +80,31 @@ class HistoryServiceStub(object):
                 '/antiphon.history.v1.HistoryService/DeleteBranch',
                 request_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.DeleteBranchRequest.SerializeToString,
                 response_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.DeleteBranchResponse.FromString,
+                _registered_method=True)
+        self.TrimHistory = channel.unary_unary(
+                '/antiphon.history.v1.HistoryService/TrimHistory',
+                request_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.TrimHistoryRequest.SerializeToString,
+                response_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.TrimHistoryResponse.FromString,
+                _registered_method=True)
+        self.ForkBranch = channel.unary_unary(
+                '/antiphon.history.v1.HistoryService/ForkBranch',
+                request_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ForkBranchRequest.SerializeToString,
+                response_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ForkBranchResponse.FromString,
+                _registered_method=True)
+        self.WatchBranch = channel.unary_stream(
+                '/antiphon.history.v1.HistoryService/WatchBranch',
+                request_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.WatchBranchRequest.SerializeToString,
+                response_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.WatchBranchResponse.FromString,
+                _registered_method=True)
+        self.ExportBranch = channel.unary_stream(
+                '/antiphon.history.v1.HistoryService/ExportBranch',
+                request_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ExportBranchRequest.SerializeToString,
+                response_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ExportBranchResponse.FromString,
+                _registered_method=True)
+        self.ImportBranch = channel.stream_unary(
+                '/antiphon.history.v1.HistoryService/ImportBranch',
+                request_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ImportBranchRequest.SerializeToString,
+                response_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ImportBranchResponse.FromString,
                 _registered_method=True)
         self.AddMessages = channel.unary_unary(
                 '/antiphon.history.v1.HistoryService/AddMessages',
@@ -152,15 +177,15 @@ class HistoryServiceServicer(object):
     deletion, revision, the rules of the write.
 
     Reads carry the revision at which they are true and take `at_revision`
-    (1 or more; REVISION_IN_FUTURE beyond the branch's own): the order, contents,
-    system record and view as they stood then. What a branch holds at a revision
-    never changes.
+    (1 or more; REVISION_IN_FUTURE beyond the branch's own, REVISION_EXPIRED
+    before its oldest): the order, contents, system record and view as they stood
+    then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
     SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
     BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE.
+    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
     """
 
     def CreateBranch(self, request, context):
@@ -205,10 +230,79 @@ class HistoryServiceServicer(object):
 
     def DeleteBranch(self, request, context):
         """Deletes a branch for good. Its id stays taken (BRANCH_DELETED for late
-        writers, never a resurrection); its external key is free again.
+        writers, never a resurrection); its external key is free again. Its bytes
+        that no other branch shares are erased at once with `purge`, else after the
+        retention time. Forks of it stay whole. A deleted branch can be purged by a
+        second call with `purge`, which makes no further revision.
 
         Errors: those of every guarded write. Idempotent by request_id; without
-        one a second call is BRANCH_DELETED. Cost: constant.
+        one a second call without `purge` is BRANCH_DELETED. Cost: constant; with
+        `purge`, that of the branch.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def TrimHistory(self, request, context):
+        """Drops what only revisions before `before_revision` show: replaced versions,
+        removed messages, ended views, older change records. Reads and watches from
+        before it are REVISION_EXPIRED from then on. Every revision from it on
+        stays readable, byte for byte. Makes no revision.
+
+        Errors: REVISION_IN_FUTURE. Safe to repeat. Cost: that of what is dropped.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ForkBranch(self, request, context):
+        """Makes a new branch with what the source holds at a revision, system record,
+        view and metadata included. Neither side ever sees the other's later
+        writes; deleting or purging the source leaves the fork whole. A call/result
+        pair of which only one side is taken loses its link in the copy.
+
+        Errors: MESSAGE_NOT_FOUND (up_to_message_id), BRANCH_EXISTS, RESERVED_KEY.
+        Idempotent by request_id. Cost: with FORK_IDS_KEEP the order is copied and
+        no message bytes but those of cut pairs; with FORK_IDS_NEW every message is.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WatchBranch(self, request, context):
+        """Streams every committed change of a branch after a revision, in order, each
+        at least once; then stays open and sends changes as they are committed, by
+        whichever replica. Resume with the last revision seen. A slow reader falls
+        behind and loses nothing; it costs writers nothing. Ends with BRANCH_DELETED
+        after the change that deleted the branch.
+
+        Errors: REVISION_EXPIRED, REVISION_IN_FUTURE. Cost: that of the changes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ExportBranch(self, request, context):
+        """Streams a branch as a self-describing file: the bytes of the chunks, one
+        after another, are UTF-8 text, a JSON record on each line; lines end in LF
+        and in nothing else. The last line is a footer with counts and a hash: a
+        file without it is incomplete. `docs/branch-file.md` has the format.
+
+        Errors: those of every read. Cost: that of the branch at the revision.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ImportBranch(self, request_iterator, context):
+        """Makes a branch from such a file, of this or any earlier format version: all
+        or nothing. Takes the file's bytes in chunks cut anywhere. Message ids,
+        times, links, view and metadata come back; the incarnation is new.
+
+        Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
+        `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
+        Idempotent by request_id. Cost: that of the file; other writes wait while
+        it is stored.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -381,6 +475,31 @@ def add_HistoryServiceServicer_to_server(servicer, server):
                     request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.DeleteBranchRequest.FromString,
                     response_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.DeleteBranchResponse.SerializeToString,
             ),
+            'TrimHistory': grpc.unary_unary_rpc_method_handler(
+                    servicer.TrimHistory,
+                    request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.TrimHistoryRequest.FromString,
+                    response_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.TrimHistoryResponse.SerializeToString,
+            ),
+            'ForkBranch': grpc.unary_unary_rpc_method_handler(
+                    servicer.ForkBranch,
+                    request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ForkBranchRequest.FromString,
+                    response_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ForkBranchResponse.SerializeToString,
+            ),
+            'WatchBranch': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchBranch,
+                    request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.WatchBranchRequest.FromString,
+                    response_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.WatchBranchResponse.SerializeToString,
+            ),
+            'ExportBranch': grpc.unary_stream_rpc_method_handler(
+                    servicer.ExportBranch,
+                    request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ExportBranchRequest.FromString,
+                    response_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ExportBranchResponse.SerializeToString,
+            ),
+            'ImportBranch': grpc.stream_unary_rpc_method_handler(
+                    servicer.ImportBranch,
+                    request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ImportBranchRequest.FromString,
+                    response_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ImportBranchResponse.SerializeToString,
+            ),
             'AddMessages': grpc.unary_unary_rpc_method_handler(
                     servicer.AddMessages,
                     request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.AddMessagesRequest.FromString,
@@ -458,15 +577,15 @@ class HistoryService(object):
     deletion, revision, the rules of the write.
 
     Reads carry the revision at which they are true and take `at_revision`
-    (1 or more; REVISION_IN_FUTURE beyond the branch's own): the order, contents,
-    system record and view as they stood then. What a branch holds at a revision
-    never changes.
+    (1 or more; REVISION_IN_FUTURE beyond the branch's own, REVISION_EXPIRED
+    before its oldest): the order, contents, system record and view as they stood
+    then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
     SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
     BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE.
+    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
     """
 
     @staticmethod
@@ -594,6 +713,141 @@ class HistoryService(object):
             '/antiphon.history.v1.HistoryService/DeleteBranch',
             antiphon_dot_history_dot_v1_dot_history__service__pb2.DeleteBranchRequest.SerializeToString,
             antiphon_dot_history_dot_v1_dot_history__service__pb2.DeleteBranchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TrimHistory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/antiphon.history.v1.HistoryService/TrimHistory',
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.TrimHistoryRequest.SerializeToString,
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.TrimHistoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ForkBranch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/antiphon.history.v1.HistoryService/ForkBranch',
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.ForkBranchRequest.SerializeToString,
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.ForkBranchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchBranch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/antiphon.history.v1.HistoryService/WatchBranch',
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.WatchBranchRequest.SerializeToString,
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.WatchBranchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportBranch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/antiphon.history.v1.HistoryService/ExportBranch',
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.ExportBranchRequest.SerializeToString,
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.ExportBranchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ImportBranch(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/antiphon.history.v1.HistoryService/ImportBranch',
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.ImportBranchRequest.SerializeToString,
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.ImportBranchResponse.FromString,
             options,
             channel_credentials,
             insecure,

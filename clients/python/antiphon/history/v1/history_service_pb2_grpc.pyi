@@ -43,15 +43,15 @@ class HistoryServiceStub:
     deletion, revision, the rules of the write.
 
     Reads carry the revision at which they are true and take `at_revision`
-    (1 or more; REVISION_IN_FUTURE beyond the branch's own): the order, contents,
-    system record and view as they stood then. What a branch holds at a revision
-    never changes.
+    (1 or more; REVISION_IN_FUTURE beyond the branch's own, REVISION_EXPIRED
+    before its oldest): the order, contents, system record and view as they stood
+    then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
     SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
     BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE.
+    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
     """
 
     @_typing.overload
@@ -84,10 +84,59 @@ class HistoryServiceStub:
     """
     DeleteBranch: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.DeleteBranchRequest, _history_service_pb2.DeleteBranchResponse]
     """Deletes a branch for good. Its id stays taken (BRANCH_DELETED for late
-    writers, never a resurrection); its external key is free again.
+    writers, never a resurrection); its external key is free again. Its bytes
+    that no other branch shares are erased at once with `purge`, else after the
+    retention time. Forks of it stay whole. A deleted branch can be purged by a
+    second call with `purge`, which makes no further revision.
 
     Errors: those of every guarded write. Idempotent by request_id; without
-    one a second call is BRANCH_DELETED. Cost: constant.
+    one a second call without `purge` is BRANCH_DELETED. Cost: constant; with
+    `purge`, that of the branch.
+    """
+    TrimHistory: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.TrimHistoryRequest, _history_service_pb2.TrimHistoryResponse]
+    """Drops what only revisions before `before_revision` show: replaced versions,
+    removed messages, ended views, older change records. Reads and watches from
+    before it are REVISION_EXPIRED from then on. Every revision from it on
+    stays readable, byte for byte. Makes no revision.
+
+    Errors: REVISION_IN_FUTURE. Safe to repeat. Cost: that of what is dropped.
+    """
+    ForkBranch: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.ForkBranchRequest, _history_service_pb2.ForkBranchResponse]
+    """Makes a new branch with what the source holds at a revision, system record,
+    view and metadata included. Neither side ever sees the other's later
+    writes; deleting or purging the source leaves the fork whole. A call/result
+    pair of which only one side is taken loses its link in the copy.
+
+    Errors: MESSAGE_NOT_FOUND (up_to_message_id), BRANCH_EXISTS, RESERVED_KEY.
+    Idempotent by request_id. Cost: with FORK_IDS_KEEP the order is copied and
+    no message bytes but those of cut pairs; with FORK_IDS_NEW every message is.
+    """
+    WatchBranch: _grpc.UnaryStreamMultiCallable[_history_service_pb2.WatchBranchRequest, _history_service_pb2.WatchBranchResponse]
+    """Streams every committed change of a branch after a revision, in order, each
+    at least once; then stays open and sends changes as they are committed, by
+    whichever replica. Resume with the last revision seen. A slow reader falls
+    behind and loses nothing; it costs writers nothing. Ends with BRANCH_DELETED
+    after the change that deleted the branch.
+
+    Errors: REVISION_EXPIRED, REVISION_IN_FUTURE. Cost: that of the changes.
+    """
+    ExportBranch: _grpc.UnaryStreamMultiCallable[_history_service_pb2.ExportBranchRequest, _history_service_pb2.ExportBranchResponse]
+    """Streams a branch as a self-describing file: the bytes of the chunks, one
+    after another, are UTF-8 text, a JSON record on each line; lines end in LF
+    and in nothing else. The last line is a footer with counts and a hash: a
+    file without it is incomplete. `docs/branch-file.md` has the format.
+
+    Errors: those of every read. Cost: that of the branch at the revision.
+    """
+    ImportBranch: _grpc.StreamUnaryMultiCallable[_history_service_pb2.ImportBranchRequest, _history_service_pb2.ImportBranchResponse]
+    """Makes a branch from such a file, of this or any earlier format version: all
+    or nothing. Takes the file's bytes in chunks cut anywhere. Message ids,
+    times, links, view and metadata come back; the incarnation is new.
+
+    Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
+    `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
+    Idempotent by request_id. Cost: that of the file; other writes wait while
+    it is stored.
     """
     AddMessages: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.AddMessagesRequest, _history_service_pb2.AddMessagesResponse]
     """Adds or replaces messages, all or none, keeping their order. An id already
@@ -200,15 +249,15 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     deletion, revision, the rules of the write.
 
     Reads carry the revision at which they are true and take `at_revision`
-    (1 or more; REVISION_IN_FUTURE beyond the branch's own): the order, contents,
-    system record and view as they stood then. What a branch holds at a revision
-    never changes.
+    (1 or more; REVISION_IN_FUTURE beyond the branch's own, REVISION_EXPIRED
+    before its oldest): the order, contents, system record and view as they stood
+    then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
     SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
     BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE.
+    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -238,10 +287,59 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     """
     DeleteBranch: _aio.UnaryUnaryMultiCallable[_history_service_pb2.DeleteBranchRequest, _history_service_pb2.DeleteBranchResponse]  # type: ignore[assignment]
     """Deletes a branch for good. Its id stays taken (BRANCH_DELETED for late
-    writers, never a resurrection); its external key is free again.
+    writers, never a resurrection); its external key is free again. Its bytes
+    that no other branch shares are erased at once with `purge`, else after the
+    retention time. Forks of it stay whole. A deleted branch can be purged by a
+    second call with `purge`, which makes no further revision.
 
     Errors: those of every guarded write. Idempotent by request_id; without
-    one a second call is BRANCH_DELETED. Cost: constant.
+    one a second call without `purge` is BRANCH_DELETED. Cost: constant; with
+    `purge`, that of the branch.
+    """
+    TrimHistory: _aio.UnaryUnaryMultiCallable[_history_service_pb2.TrimHistoryRequest, _history_service_pb2.TrimHistoryResponse]  # type: ignore[assignment]
+    """Drops what only revisions before `before_revision` show: replaced versions,
+    removed messages, ended views, older change records. Reads and watches from
+    before it are REVISION_EXPIRED from then on. Every revision from it on
+    stays readable, byte for byte. Makes no revision.
+
+    Errors: REVISION_IN_FUTURE. Safe to repeat. Cost: that of what is dropped.
+    """
+    ForkBranch: _aio.UnaryUnaryMultiCallable[_history_service_pb2.ForkBranchRequest, _history_service_pb2.ForkBranchResponse]  # type: ignore[assignment]
+    """Makes a new branch with what the source holds at a revision, system record,
+    view and metadata included. Neither side ever sees the other's later
+    writes; deleting or purging the source leaves the fork whole. A call/result
+    pair of which only one side is taken loses its link in the copy.
+
+    Errors: MESSAGE_NOT_FOUND (up_to_message_id), BRANCH_EXISTS, RESERVED_KEY.
+    Idempotent by request_id. Cost: with FORK_IDS_KEEP the order is copied and
+    no message bytes but those of cut pairs; with FORK_IDS_NEW every message is.
+    """
+    WatchBranch: _aio.UnaryStreamMultiCallable[_history_service_pb2.WatchBranchRequest, _history_service_pb2.WatchBranchResponse]  # type: ignore[assignment]
+    """Streams every committed change of a branch after a revision, in order, each
+    at least once; then stays open and sends changes as they are committed, by
+    whichever replica. Resume with the last revision seen. A slow reader falls
+    behind and loses nothing; it costs writers nothing. Ends with BRANCH_DELETED
+    after the change that deleted the branch.
+
+    Errors: REVISION_EXPIRED, REVISION_IN_FUTURE. Cost: that of the changes.
+    """
+    ExportBranch: _aio.UnaryStreamMultiCallable[_history_service_pb2.ExportBranchRequest, _history_service_pb2.ExportBranchResponse]  # type: ignore[assignment]
+    """Streams a branch as a self-describing file: the bytes of the chunks, one
+    after another, are UTF-8 text, a JSON record on each line; lines end in LF
+    and in nothing else. The last line is a footer with counts and a hash: a
+    file without it is incomplete. `docs/branch-file.md` has the format.
+
+    Errors: those of every read. Cost: that of the branch at the revision.
+    """
+    ImportBranch: _aio.StreamUnaryMultiCallable[_history_service_pb2.ImportBranchRequest, _history_service_pb2.ImportBranchResponse]  # type: ignore[assignment]
+    """Makes a branch from such a file, of this or any earlier format version: all
+    or nothing. Takes the file's bytes in chunks cut anywhere. Message ids,
+    times, links, view and metadata come back; the incarnation is new.
+
+    Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
+    `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
+    Idempotent by request_id. Cost: that of the file; other writes wait while
+    it is stored.
     """
     AddMessages: _aio.UnaryUnaryMultiCallable[_history_service_pb2.AddMessagesRequest, _history_service_pb2.AddMessagesResponse]  # type: ignore[assignment]
     """Adds or replaces messages, all or none, keeping their order. An id already
@@ -353,15 +451,15 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
     deletion, revision, the rules of the write.
 
     Reads carry the revision at which they are true and take `at_revision`
-    (1 or more; REVISION_IN_FUTURE beyond the branch's own): the order, contents,
-    system record and view as they stood then. What a branch holds at a revision
-    never changes.
+    (1 or more; REVISION_IN_FUTURE beyond the branch's own, REVISION_EXPIRED
+    before its oldest): the order, contents, system record and view as they stood
+    then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
     SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
     BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE.
+    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
     """
 
     @_abc_1.abstractmethod
@@ -419,10 +517,89 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_history_service_pb2.DeleteBranchResponse, _abc.Awaitable[_history_service_pb2.DeleteBranchResponse]]:
         """Deletes a branch for good. Its id stays taken (BRANCH_DELETED for late
-        writers, never a resurrection); its external key is free again.
+        writers, never a resurrection); its external key is free again. Its bytes
+        that no other branch shares are erased at once with `purge`, else after the
+        retention time. Forks of it stay whole. A deleted branch can be purged by a
+        second call with `purge`, which makes no further revision.
 
         Errors: those of every guarded write. Idempotent by request_id; without
-        one a second call is BRANCH_DELETED. Cost: constant.
+        one a second call without `purge` is BRANCH_DELETED. Cost: constant; with
+        `purge`, that of the branch.
+        """
+
+    @_abc_1.abstractmethod
+    def TrimHistory(
+        self,
+        request: _history_service_pb2.TrimHistoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_history_service_pb2.TrimHistoryResponse, _abc.Awaitable[_history_service_pb2.TrimHistoryResponse]]:
+        """Drops what only revisions before `before_revision` show: replaced versions,
+        removed messages, ended views, older change records. Reads and watches from
+        before it are REVISION_EXPIRED from then on. Every revision from it on
+        stays readable, byte for byte. Makes no revision.
+
+        Errors: REVISION_IN_FUTURE. Safe to repeat. Cost: that of what is dropped.
+        """
+
+    @_abc_1.abstractmethod
+    def ForkBranch(
+        self,
+        request: _history_service_pb2.ForkBranchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_history_service_pb2.ForkBranchResponse, _abc.Awaitable[_history_service_pb2.ForkBranchResponse]]:
+        """Makes a new branch with what the source holds at a revision, system record,
+        view and metadata included. Neither side ever sees the other's later
+        writes; deleting or purging the source leaves the fork whole. A call/result
+        pair of which only one side is taken loses its link in the copy.
+
+        Errors: MESSAGE_NOT_FOUND (up_to_message_id), BRANCH_EXISTS, RESERVED_KEY.
+        Idempotent by request_id. Cost: with FORK_IDS_KEEP the order is copied and
+        no message bytes but those of cut pairs; with FORK_IDS_NEW every message is.
+        """
+
+    @_abc_1.abstractmethod
+    def WatchBranch(
+        self,
+        request: _history_service_pb2.WatchBranchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_history_service_pb2.WatchBranchResponse], _abc.AsyncIterator[_history_service_pb2.WatchBranchResponse]]:
+        """Streams every committed change of a branch after a revision, in order, each
+        at least once; then stays open and sends changes as they are committed, by
+        whichever replica. Resume with the last revision seen. A slow reader falls
+        behind and loses nothing; it costs writers nothing. Ends with BRANCH_DELETED
+        after the change that deleted the branch.
+
+        Errors: REVISION_EXPIRED, REVISION_IN_FUTURE. Cost: that of the changes.
+        """
+
+    @_abc_1.abstractmethod
+    def ExportBranch(
+        self,
+        request: _history_service_pb2.ExportBranchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_history_service_pb2.ExportBranchResponse], _abc.AsyncIterator[_history_service_pb2.ExportBranchResponse]]:
+        """Streams a branch as a self-describing file: the bytes of the chunks, one
+        after another, are UTF-8 text, a JSON record on each line; lines end in LF
+        and in nothing else. The last line is a footer with counts and a hash: a
+        file without it is incomplete. `docs/branch-file.md` has the format.
+
+        Errors: those of every read. Cost: that of the branch at the revision.
+        """
+
+    @_abc_1.abstractmethod
+    def ImportBranch(
+        self,
+        request_iterator: _MaybeAsyncIterator[_history_service_pb2.ImportBranchRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_history_service_pb2.ImportBranchResponse, _abc.Awaitable[_history_service_pb2.ImportBranchResponse]]:
+        """Makes a branch from such a file, of this or any earlier format version: all
+        or nothing. Takes the file's bytes in chunks cut anywhere. Message ids,
+        times, links, view and metadata come back; the incarnation is new.
+
+        Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
+        `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
+        Idempotent by request_id. Cost: that of the file; other writes wait while
+        it is stored.
         """
 
     @_abc_1.abstractmethod

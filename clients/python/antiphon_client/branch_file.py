@@ -1,0 +1,77 @@
+"""The file that a whole branch is exported to; ``docs/branch-file.md`` is its description.
+
+What its writer (the history service) and those who pass it on have in common:
+how it is recognized, and how to tell that it is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+FORMAT = "antiphon.branch"
+"""The format's name, in the first line of every file."""
+
+VERSION = 1
+"""The version that is written."""
+
+READABLE_VERSIONS = frozenset({1})
+"""The versions that are read: this one and every earlier one."""
+
+LINE_END = b"\n"
+
+
+class BranchFileError(ValueError):
+    """A branch file is incomplete or was altered."""
+
+
+def is_branch_file(start: bytes) -> bool:
+    """Tell whether bytes begin a branch file, of whatever version; a first kilobyte is enough."""
+    return start.startswith(b'{"format":"' + FORMAT.encode() + b'"')
+
+
+class FileCheck:
+    """Follows the bytes of a branch file and proves, at its end, that it is whole.
+
+    Cost: hashing; the last line is kept.
+    """
+
+    def __init__(self) -> None:
+        self._before = hashlib.sha256()
+        self._tail = b""
+        self.lines = 0
+        """Whole lines seen."""
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes, cut anywhere."""
+        self._tail += data
+        self.lines += data.count(LINE_END)
+        # What stands before the last whole line is settled.
+        last = self._tail.rfind(LINE_END, 0, len(self._tail) - 1) + 1 if data else 0
+        if last:
+            self._before.update(self._tail[:last])
+            self._tail = self._tail[last:]
+
+    def finish(self) -> None:
+        """Note the end.
+
+        Raises:
+            BranchFileError: The last line is no footer, or its hash is of other bytes.
+        """
+        footer = _footer(self._tail)
+        if footer is None:
+            raise BranchFileError(f"the branch file ends after {self.lines} lines, before its footer")
+        if footer.get("sha256") != self._before.hexdigest():
+            raise BranchFileError("the branch file does not match the hash in its footer")
+
+
+def _footer(line: bytes) -> dict[str, Any] | None:
+    if not line.endswith(LINE_END):
+        return None
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    footer = record.get("end") if isinstance(record, dict) else None
+    return footer if isinstance(footer, dict) else None

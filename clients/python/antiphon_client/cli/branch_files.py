@@ -1,0 +1,88 @@
+"""Whole branches from and to files, for ``antiphon import`` and ``antiphon export``."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import sys
+from pathlib import Path
+from uuid import UUID
+
+import typer
+
+from antiphon_client.branch_file import is_branch_file
+from antiphon_client.branch_transfer import Progress
+from antiphon_client.cli.output import byte_progress, counted, say, say_json
+from antiphon_client.errors import BranchDeletedError, BranchExistsError
+from antiphon_client.history import HistoryClient
+from antiphon_client.ids import derived_request_id
+from antiphon_client.records import BranchRecord
+
+_RECOGNIZED_BY = 1024
+"""Bytes at a file's start that tell its format."""
+
+
+def is_branch_file_at(path: Path) -> bool:
+    """Tell whether a file holds a branch; raises OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return is_branch_file(file.read(_RECOGNIZED_BY))
+
+
+def export_file(
+    client: HistoryClient, branch_id: UUID, output: Path | None, *, at_revision: int | None
+) -> None:
+    """Write a branch's file to a path or to standard output.
+
+    Raises:
+        typer.BadParameter: Standard output is a terminal: it might obey what stands in a message.
+    """
+    if output is None and sys.stdout.isatty():
+        raise typer.BadParameter("the file is not for terminals; give -o FILE", param_hint="--format")
+    with byte_progress("exporting", None) as progress:
+        client.with_options(timeout=None).export_branch(
+            branch_id,
+            sys.stdout.buffer if output is None else output,
+            at_revision=at_revision,
+            progress=progress,
+        )
+    sys.stdout.flush()
+
+
+def import_file(client: HistoryClient, path: Path, external_key: str | None, *, as_json: bool) -> None:
+    """Make a branch from its file and say which; once done, doing it again changes nothing."""
+    with byte_progress("importing", path.stat().st_size) as progress:
+        record, repeated = _imported(client.with_options(timeout=None), path, external_key, progress)
+    if as_json:
+        say_json({"branch_id": str(record.branch_id), "messages": record.message_count})
+    else:
+        before = " (imported before)" if repeated else ""
+        say(f"imported branch {record.branch_id}{before}, {counted(record.message_count, 'message')}")
+
+
+def _imported(
+    client: HistoryClient, path: Path, external_key: str | None, progress: Progress
+) -> tuple[BranchRecord, bool]:
+    """Import a file under ids derived from its bytes; tell whether that had been done before."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    # A deleted branch's id stays taken, so that each deletion moves the import on by one.
+    for generation in itertools.count():
+        key = ("branch file", digest, external_key or "", str(generation))
+        branch_id = derived_request_id("branch", *key)
+        try:
+            record = client.import_branch(
+                path,
+                branch_id=branch_id,
+                external_key=external_key,
+                request_id=derived_request_id("import", *key),
+                progress=progress,
+            )
+            # An old answer does not say whether the branch still lives.
+            return (client.get_branch(branch_id), True) if record.replayed else (record, False)
+        except BranchDeletedError:
+            continue
+        except BranchExistsError as error:
+            if error.metadata.get("branch_id") != branch_id:
+                raise
+            return client.get_branch(branch_id), True
+    raise AssertionError("the loop above ends by returning")

@@ -1,0 +1,156 @@
+"""Who takes part in an exchange: registering, unregistering, listing (ADR-0006 D5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from antiphon.history.v1 import exchange_service_pb2 as pb
+from antiphon_client.errors import OwnerExistsError, SizeLimitExceededError
+from history_service.domain.exchange_ledger import Ledger, require_within
+from history_service.domain.prepared import decode
+from history_service.storage.exchange_port import (
+    ExchangeKey,
+    ExchangeReads,
+    ExchangeRow,
+    InboxEntry,
+    OutboxEntry,
+    OwnerRow,
+)
+
+EXCHANGE_LIMITS = ("max_deliveries", "max_owners", "max_messages", "max_bytes")
+"""The settings that are limits, of the same name in ``ExchangeSettings`` and ``ExchangeRow``."""
+_AT_ONCE = 1000
+"""Entries read at a time."""
+
+
+def register(ledger: Ledger, owner_id: str, settings: pb.ExchangeSettings) -> pb.RegisterOwnerResponse:
+    """Register an owner and, where settings are given, change the exchange's rules.
+
+    Raises:
+        OwnerExistsError: It is registered already.
+        QuotaExceededError: There are as many owners as the exchange allows.
+    """
+    owner = ledger.known(owner_id) or OwnerRow(owner_id)
+    if owner.rank is not None:
+        raise OwnerExistsError(
+            f"owner {owner_id} is registered in the exchange already", metadata={"owner_id": owner_id}
+        )
+    exchange = ledger.exchange
+    _apply(settings, exchange)
+    require_within("max_owners", exchange.max_owners, exchange.owner_count + 1)
+    exchange.owner_count += 1
+    exchange.last_rank += 1
+    owner.rank, owner.registered_at = exchange.last_rank, ledger.now
+    ledger.save([owner])
+    return pb.RegisterOwnerResponse()
+
+
+def _apply(settings: pb.ExchangeSettings, exchange: ExchangeRow) -> None:
+    if settings.delivery != pb.DELIVERY_MODE_UNSPECIFIED:
+        exchange.at_send = settings.delivery == pb.DELIVERY_MODE_AT_SEND
+    for field, value in settings.ListFields():
+        if field.name in EXCHANGE_LIMITS:
+            setattr(exchange, field.name, value)
+
+
+def unregister(
+    ledger: Ledger, owner_id: str, *, give_back: bool, max_messages: int, max_bytes: int
+) -> pb.UnregisterOwnerResponse:
+    """Unregister an owner; its mail becomes dead letters, or is given back and gone.
+
+    Args:
+        ledger: The books.
+        owner_id: The owner.
+        give_back: Whether the mail is returned.
+        max_messages: The most messages that can be returned.
+        max_bytes: The most bytes that can be returned.
+
+    Raises:
+        SizeLimitExceededError: There is more mail than can be returned.
+    """
+    owner = ledger.registered(owner_id)
+    if owner is None:
+        return pb.UnregisterOwnerResponse()
+    response = pb.UnregisterOwnerResponse(was_registered=True, dead_letter_count=ledger.settle(owner))
+    if give_back:
+        _require_returnable(ledger, owner, max_messages, max_bytes)
+        _give_back(ledger, owner, response)
+    else:
+        response.dead_letter_count += owner.inbox_count + owner.outbox_count
+        _bury_all(ledger, owner)
+    ledger.exchange.owner_count -= 1
+    owner.rank, owner.inbox_count, owner.outbox_count = None, 0, 0
+    ledger.save([owner])
+    return response
+
+
+def _require_returnable(ledger: Ledger, owner: OwnerRow, max_messages: int, max_bytes: int) -> None:
+    count = owner.inbox_count + owner.outbox_count
+    size = 0
+    if count <= max_messages:
+        size = sum(entry.letter.size for entry in _inbox(ledger, owner))
+        size += sum(entry.letter.size for entry in _outbox(ledger, owner))
+    for name, limit, actual in (("page_messages", max_messages, count), ("page_bytes", max_bytes, size)):
+        if actual > limit:
+            raise SizeLimitExceededError.of(
+                "the owner's mail",
+                limit_name=name,
+                limit=limit,
+                actual=actual,
+                advice="consume some, or have it made dead letters",
+            )
+
+
+def _give_back(ledger: Ledger, owner: OwnerRow, response: pb.UnregisterOwnerResponse) -> None:
+    received = [entry.letter for entry in _inbox(ledger, owner)]
+    sent = [entry.letter for entry in _outbox(ledger, owner)]
+    for letters, returned in ((received, response.inbox), (sent, response.outbox)):
+        returned.extend(decode(ledger.tx.body(ledger.key, letter.body)) for letter in letters)
+        for letter in letters:
+            ledger.count_out(letter)
+    _empty(ledger, owner)
+    ledger.tx.release_bodies(ledger.key, [*received, *sent])
+
+
+def _bury_all(ledger: Ledger, owner: OwnerRow) -> None:
+    for received in _inbox(ledger, owner):
+        reason = pb.DEAD_LETTER_REASON_RECIPIENT_UNREGISTERED
+        ledger.bury(received.letter, reason, owner.owner_id, received.delivery_count)
+    for sent in _outbox(ledger, owner):
+        ledger.bury(sent.letter, pb.DEAD_LETTER_REASON_SENDER_UNREGISTERED, sent.recipient_id)
+    _empty(ledger, owner)
+
+
+def _empty(ledger: Ledger, owner: OwnerRow) -> None:
+    ledger.tx.empty_inbox(ledger.key, owner.owner_id)
+    ledger.tx.drop_from_outbox(ledger.key, owner.owner_id, owner.last_position)
+
+
+def _inbox(ledger: Ledger, owner: OwnerRow) -> Iterator[InboxEntry]:
+    """Yield an inbox's entries, oldest first."""
+    after, full = 0, True
+    while full:
+        entries = ledger.tx.inbox(ledger.key, owner.owner_id, after, _AT_ONCE)
+        yield from entries
+        full = len(entries) == _AT_ONCE
+        after = entries[-1].sequence if entries else after
+
+
+def _outbox(ledger: Ledger, owner: OwnerRow) -> Iterator[OutboxEntry]:
+    """Yield an outbox's entries, oldest first."""
+    after, full = 0, True
+    while full:
+        entries = ledger.tx.outbox(ledger.key, owner.owner_id, after, _AT_ONCE)
+        yield from entries
+        full = len(entries) == _AT_ONCE
+        after = entries[-1].position if entries else after
+
+
+def list_owners(
+    tx: ExchangeReads, key: ExchangeKey, after_rank: int, limit: int
+) -> tuple[list[OwnerRow], int | None]:
+    """Read a page of registered owners, and the rank after which the next page goes on, or None."""
+    rows = tx.owners(key, after_rank, limit + 1)
+    if len(rows) <= limit:
+        return rows, None
+    return rows[:limit], rows[limit - 1].rank

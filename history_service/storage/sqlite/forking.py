@@ -1,0 +1,71 @@
+"""Forks in SQLite: rows are copied by the database, bodies are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from history_service.storage.port import BranchKey, BranchRow, CopiedRows, NewMember
+from history_service.storage.sqlite import forking_sql as sql
+from history_service.storage.sqlite.codec import id_blob, key_columns, optional_id_blob
+from history_service.storage.sqlite.writing import SqliteWriteTransaction
+
+_LAST_KEY = 2**63 - 1
+"""As great as an order key can be."""
+
+
+class ForkingTransaction(SqliteWriteTransaction):
+    """The primitives of ``WriteTransaction`` that make forks.
+
+    A fork gets an entry in ``body_share`` for every body it takes over from its
+    source; the source, or whom it had them from, goes on owning them.
+    """
+
+    def insert_branch(self, branch: BranchRow, metadata_json: str) -> None:
+        """See ``WriteTransaction.insert_branch``."""
+        super().insert_branch(branch, metadata_json)
+        origin = branch.forked_from
+        if origin is not None:
+            tenant, _, branch_id = key_columns(branch.key)
+            values = (id_blob(origin.branch_id), origin.revision, optional_id_blob(origin.up_to_message_id))
+            self._connection.execute(sql.MARK_FORK, (*values, tenant, branch_id))
+
+    def copy_members(
+        self, source: BranchKey, at: int, up_to: int | None, target: BranchKey, revision: int
+    ) -> CopiedRows:
+        """See ``WriteTransaction.copy_members``."""
+        self._writes()
+        columns = self._columns(target)
+        head = (columns[-1], revision, *self._columns(source))
+        last = _LAST_KEY if up_to is None else up_to
+        self._connection.execute(sql.COPY_LIVING_MEMBERS, (*head, at, last))
+        self._connection.execute(sql.COPY_ENDED_MEMBERS, (*head, at, at, last))
+        self._connection.execute(sql.SHARE_BODIES, columns)
+        return self._copied(sql.MEMBERS_COPIED, columns)
+
+    def copy_view(
+        self, source: BranchKey, at: int, epoch: int, target: BranchKey, revision: int
+    ) -> CopiedRows:
+        """See ``WriteTransaction.copy_view``."""
+        self._writes()
+        self.begin_view(target, revision)
+        columns = self._columns(target)
+        head = (columns[-1], revision, revision, *self._columns(source), epoch)
+        self._connection.execute(sql.COPY_LIVING_VIEW_ROWS, (*head, at, columns[-1]))
+        self._connection.execute(sql.COPY_ENDED_VIEW_ROWS, (*head, at, at, columns[-1]))
+        return self._copied(sql.VIEW_ROWS_COPIED, (*columns, revision))
+
+    def _copied(self, statement: str, values: tuple[Any, ...]) -> CopiedRows:
+        count, last_key = self._connection.execute(statement, values).get
+        return CopiedRows(count, last_key)
+
+    def rewrite_members(self, key: BranchKey, rows: Sequence[NewMember]) -> None:
+        """See ``WriteTransaction.rewrite_members``."""
+        self._writes()
+        columns = self._columns(key)
+        for row in rows:
+            member = (*columns, id_blob(row.message_id))
+            former, revision = self._connection.execute(sql.COPIED_MEMBER, member).get
+            self._connection.execute(sql.DROP_COPIED_MEMBER, member)
+            self._connection.execute(sql.UNSHARE_BODY, (*columns[:2], former, columns[-1]))
+            self.insert_members(key, revision, [row])

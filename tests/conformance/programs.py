@@ -1,0 +1,61 @@
+"""Runs random programs on both stores and on the model: `python -m tests.conformance.programs`.
+
+A program is up to 25 writes, forks, trims, deletions, purges and restarts on a few
+branches of one fork tree. Every answer, every readable revision of every branch
+and every body left in the store must be the same in memory and in SQLite, and
+what the model says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+
+from tests.support.history_programs import STEPS, AnyStep
+from tests.support.history_runs import run_both
+
+
+def main() -> int:
+    """Run the programs; a difference ends the run with the smallest program that shows it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.programs", description=__doc__)
+    parser.add_argument("--programs", type=int, default=5000, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    options = parser.parse_args()
+    counted: Counter[str] = Counter()
+    begin = time.monotonic()
+
+    @seeded(options.seed)
+    @settings(
+        max_examples=options.programs,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.lists(STEPS, min_size=10, max_size=25))
+    def program(steps: Sequence[AnyStep]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            run_both(Path(folder), steps)
+        counted["programs"] += 1
+        counted.update(f"{type(step).__name__.lower()} steps" for step in steps)
+        if counted["programs"] % 500 == 0:
+            sys.stderr.write(f"[{time.monotonic() - begin:5.0f} s] {counted['programs']} programs\n")
+
+    program()
+    for name, number in sorted(counted.items()):
+        sys.stdout.write(f"{number:8,} {name}\n")
+    sys.stdout.write(f"memory = SQLite = model in all of them; {time.monotonic() - begin:.0f} s\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""Scenarios run on every store, as the conformance suite does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.history import STORES, History, running
+
+
+@pytest.fixture(params=STORES)
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """Each store in turn."""
+    kind: str = request.param
+    return kind
+
+
+@pytest.fixture
+async def history(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncIterator[History]:
+    """A history service over an empty store."""
+    async with running(store_kind, tmp_path) as service:
+        yield service
