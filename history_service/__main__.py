@@ -33,7 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = OptionParser(prog=PROG, description="Antiphon's history service.", epilog=_EXAMPLES)
     parser.add_argument("--store", metavar="URL", help="sqlite:PATH or memory: (lost with the process)")
     settings = parser.settings(HistorySettings, arguments)
-    return run(PROG, SERVICE.full_name, settings.log_level, lambda: _build(settings))
+    return run(
+        PROG,
+        SERVICE.full_name,
+        settings.log_level,
+        lambda: _build(settings),
+        facts={"store": settings.store},
+    )
 
 
 def _build(settings: HistorySettings) -> ServiceServer:

@@ -6,15 +6,17 @@ import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from antiphon_client.channel import open_aio_channel, open_channel
+from antiphon_client.channel import open_aio_channel, open_channel, service_address
 from antiphon_client.rpc import DEFAULT_TIMEOUT, AsyncTransport, CallOptions, Metadata, SyncTransport
+from antiphon_client.transport_errors import Endpoint
 
 
 class SyncClient:
     """Base of the blocking clients, safe to use from several threads.
 
     Args:
-        address: ``unix:PATH`` or ``HOST:PORT``.
+        address: ``unix:PATH`` or ``HOST:PORT``; None for what ``ANTIPHON_HISTORY_ADDRESS`` or
+            ``ANTIPHON_COMPILER_ADDRESS`` says, else the socket the service makes by default.
         timeout: Seconds one call may take, its retries included; None for no end.
         metadata: gRPC metadata sent with every call.
         channel_options: gRPC channel options, beside or instead of the SDK's own.
@@ -23,25 +25,26 @@ class SyncClient:
     each reason, and TransportError where no service answered.
     """
 
+    _service: ClassVar[str]
     _stub_class: ClassVar[Any]
 
     def __init__(
         self,
-        address: str,
+        address: str | None = None,
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
         channel_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.address = address
-        self._channel = open_channel(address, channel_options)
+        self.address = service_address(self._service) if address is None else address
+        self._channel = open_channel(self.address, channel_options)
         self._stub = self._stub_class(self._channel)
-        self._transport = SyncTransport(self._stub, address, CallOptions(timeout, tuple(metadata)))
+        self._transport = self._transport_with(timeout, metadata)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
         """Return a client with other call options on the same channel; close the first one only."""
         client = copy.copy(self)
-        client._transport = SyncTransport(self._stub, self.address, CallOptions(timeout, tuple(metadata)))
+        client._transport = self._transport_with(timeout, metadata)
         return client
 
     def close(self) -> None:
@@ -56,29 +59,34 @@ class SyncClient:
         """Close the channel."""
         self.close()
 
+    def _transport_with(self, timeout: float | None, metadata: Metadata) -> SyncTransport:
+        endpoint = Endpoint(self._service, self.address)
+        return SyncTransport(self._stub, endpoint, CallOptions(timeout, tuple(metadata)))
+
 
 class AsyncClient:
     """Base of the asyncio clients; as :class:`SyncClient`. Make it inside its event loop."""
 
+    _service: ClassVar[str]
     _stub_class: ClassVar[Any]
 
     def __init__(
         self,
-        address: str,
+        address: str | None = None,
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
         channel_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.address = address
-        self._channel = open_aio_channel(address, channel_options)
+        self.address = service_address(self._service) if address is None else address
+        self._channel = open_aio_channel(self.address, channel_options)
         self._stub = self._stub_class(self._channel)
-        self._transport = AsyncTransport(self._stub, address, CallOptions(timeout, tuple(metadata)))
+        self._transport = self._transport_with(timeout, metadata)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
         """Return a client with other call options on the same channel; close the first one only."""
         client = copy.copy(self)
-        client._transport = AsyncTransport(self._stub, self.address, CallOptions(timeout, tuple(metadata)))
+        client._transport = self._transport_with(timeout, metadata)
         return client
 
     async def close(self) -> None:
@@ -92,3 +100,7 @@ class AsyncClient:
     async def __aexit__(self, *exc_info: object) -> None:
         """Close the channel."""
         await self.close()
+
+    def _transport_with(self, timeout: float | None, metadata: Metadata) -> AsyncTransport:
+        endpoint = Endpoint(self._service, self.address)
+        return AsyncTransport(self._stub, endpoint, CallOptions(timeout, tuple(metadata)))

@@ -45,6 +45,13 @@ class ExportFormat(StrEnum):
     OPENAI = "openai"
 
 
+def _export_format(text: str) -> ExportFormat:
+    try:
+        return ExportFormat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not one of: {', '.join(ExportFormat)}") from None
+
+
 def branches(
     history: HistoryAddress,
     prefix: Annotated[
@@ -85,7 +92,9 @@ def log(
 def export(
     branch: BranchName,
     history: HistoryAddress,
-    format_: Annotated[ExportFormat, typer.Option("--format", help="What to write.")] = ExportFormat.OPENAI,
+    format_: Annotated[
+        ExportFormat, typer.Option("--format", metavar="openai", parser=_export_format, help="What to write.")
+    ] = ExportFormat.OPENAI,
     at_revision: AtRevision = None,
 ) -> None:
     """Write a branch's messages to standard output, and nothing else there."""
