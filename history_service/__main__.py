@@ -38,7 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--kept-revisions", metavar="N", help="drop revisions older than a branch's newest N (keep all)")
     add("--watch-poll-seconds", metavar="S", help="how late a watch sees other processes' writes (5)")
     settings = parser.settings(HistorySettings, arguments)
-    return run(PROG, SERVICE.full_name, settings.log_level, lambda: _build(settings))
+    return run(
+        PROG,
+        SERVICE.full_name,
+        settings.log_level,
+        lambda: _build(settings),
+        facts={"store": settings.store},
+    )
 
 
 def _build(settings: HistorySettings) -> ServiceServer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import antiphon_client
 from antiphon_client import ActionRequest, AssistantResponse, Branch, HistoryClient, Instruction
 from tests.support.cli import PYTHONPATH, Cli, command
 from tests.support.pair import Pair, served_pair
@@ -144,7 +146,10 @@ def test_tools_that_are_none_are_wrong_usage(cli: Cli, tmp_path: Path, text: str
         (["export", "00000000-0000-4000-8000-000000000000"], "BRANCH_NOT_FOUND: "),
         (["log", "talk", "--at-revision", "99"], "REVISION_IN_FUTURE: "),
         (["compile", "talk", "--instruction", "x", "--at-revision", "0"], "FIELD_INVALID: "),
-        (["branches", "--history", "unix:/nowhere/history.sock"], "SERVICE_UNREACHABLE: unix:/nowhere/"),
+        (
+            ["branches", "--history", "unix:/nowhere/history.sock"],
+            "SERVICE_UNREACHABLE: no history service at unix:/nowhere/history.sock; start one with ",
+        ),
     ],
 )
 def test_a_failure_is_one_line_with_its_reason(cli: Cli, arguments: list[str], line: str) -> None:
@@ -152,6 +157,38 @@ def test_a_failure_is_one_line_with_its_reason(cli: Cli, arguments: list[str], l
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(f"antiphon: {line}")
     assert outcome.err.count("\n") == 1
+
+
+def test_a_missing_service_says_how_to_start_one(cli: Cli, tmp_path: Path) -> None:
+    left = tmp_path / "left.sock"
+    with socket.socket(socket.AF_UNIX) as listener:  # a socket's file outlives a process that is killed
+        listener.bind(str(left))
+    for address in (f"unix:{tmp_path}/none.sock", f"unix:{left}"):
+        assert cli("branches", "--history", address).err == (
+            f"antiphon: SERVICE_UNREACHABLE: no history service at {address}; "
+            'start one with "antiphon serve", or name another with --history\n'
+        )
+    missing = cli("compile", "talk", "--instruction", "x", "--compiler", f"unix:{tmp_path}/none.sock").err
+    assert "no compiler service at" in missing
+    assert missing.endswith("or name another with --compiler\n")
+
+
+def test_a_wrong_service_is_named(cli: Cli, pair: Pair) -> None:
+    outcome = cli("branches", "--history", pair.compiler)
+    assert outcome.err.startswith(
+        f"antiphon: TRANSPORT_FAILED: what answers at {pair.compiler} is no history service"
+    )
+
+
+def test_the_version(cli: Cli) -> None:
+    assert cli("--version").out == f"antiphon {antiphon_client.__version__}\n"
+
+
+def test_an_interruption_while_it_loads_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    with command("branches", PYTHONPATH=os.pathsep.join((str(tmp_path), PYTHONPATH))) as process:
+        assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 130
 
 
 @pytest.mark.parametrize(
@@ -168,6 +205,10 @@ def test_wrong_usage_is_exit_code_2(cli: Cli, arguments: list[str]) -> None:
     outcome = cli(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err
+
+
+def test_a_format_that_is_none_is_refused_with_those_that_are(cli: Cli) -> None:
+    assert "'yaml' is not one of: openai" in cli("export", "talk", "--format", "yaml").err
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -94,7 +94,15 @@ def test_an_array_goes_by_the_file_s_name(cli: Cli, tmp_path: Path) -> None:
 
 def test_json_lines_are_recognized_without_their_suffix(cli: Cli, tmp_path: Path) -> None:
     file = write_lines(tmp_path / "lines.txt", *({"id": str(n), "messages": talk(1)} for n in range(2)))
-    assert cli("import", str(file)).out.startswith("imported 2 conversations, 2 messages")
+    assert "\nimported 2 conversations, 2 messages" in cli("import", str(file)).out
+
+
+def test_an_array_of_conversations_is_told_the_form(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "all.json"
+    file.write_text(json.dumps([{"id": "a", "messages": talk(1)}, {"id": "b", "messages": talk(1)}]))
+    outcome = cli("import", str(file))
+    assert outcome.code == 1
+    assert "an array of conversations; write JSON lines" in outcome.err
 
 
 def test_bad_lines_are_named_and_the_rest_is_imported(cli: Cli, tmp_path: Path) -> None:
@@ -119,7 +127,10 @@ def test_bad_lines_are_named_and_the_rest_is_imported(cli: Cli, tmp_path: Path) 
     file.write_bytes(b"\n".join(lines))
     outcome = cli("import", str(file))
     assert outcome.code == 1
-    assert outcome.out == "imported 2 conversations, 5 messages (stored as 5 records), 11 errors\n"
+    assert outcome.out == (
+        "good: 2 messages (2 records)\nlast: 3 messages (3 records)\n"
+        "imported 2 conversations, 5 messages (stored as 5 records), 11 errors\n"
+    )
     complaints = outcome.err.splitlines()
     assert [text.split(": ")[1].removeprefix(f"{file}, ") for text in complaints] == [
         f"line {n}" for n in (2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
@@ -199,6 +210,7 @@ def test_a_source_id_keeps_its_conversation(cli: Cli, tmp_path: Path) -> None:
     outcome = cli("import", str(file))
     assert outcome.code == 1
     assert "line 1: 'one' is branch" in outcome.err
+    assert "import this one under another id, or delete that branch first" in outcome.err
     assert json.loads(cli("export", "one").out) == talk(2)
 
 

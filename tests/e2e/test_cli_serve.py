@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import re
 import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -38,9 +42,10 @@ def test_serve_keeps_the_pair_up_until_a_signal_and_the_store_beyond(tmp_path: P
     for number, revision in ((signal.SIGINT, 2), (signal.SIGTERM, 3)):
         with command(*flags(tmp_path, store)) as process:
             assert process.stdout is not None
-            lines = [process.stdout.readline() for _ in range(3)]
+            lines = [process.stdout.readline() for _ in range(4)]
             assert lines[0].startswith(f"history   unix:{tmp_path}/h.sock")
-            assert lines[2].startswith("Serving")
+            assert lines[2] == f"store     {store}\n"
+            assert lines[3].startswith("Serving")
             with (
                 HistoryClient(f"unix:{tmp_path}/h.sock") as history,
                 CompilerClient(f"unix:{tmp_path}/c.sock") as compiler,
@@ -109,6 +114,7 @@ def test_the_demonstration_shows_both_services_and_stops_them(tmp_path: Path) ->
         "action request get_weather",
         "[image data:image/png;base64,",
         "COMPILER: read revision 2",
+        "(Profile FOLDED: system text, as Guidance, and action results are folded into the user turns.)",
         "Guidance: |-",
         "sha256 of the compiled messages",
         "HISTORY: recorded the instruction and an answer, revision 3",
@@ -135,6 +141,38 @@ def test_the_demonstration_of_a_bad_file_fails(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert "1 conversation, 1 message, 1 compiled, 1 error" in out
     assert f"{file}, line 2: " in err
+    assert "COMPILER (profile FOLDED): compiled each with a new instruction, 2 messages in all" in out
+
+
+def test_the_demonstration_compiles_nothing_where_nothing_was_imported(tmp_path: Path) -> None:
+    file = tmp_path / "f.jsonl"
+    file.write_text("3\n4\n")
+    with command("demo", str(file)) as process:
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "COMPILER" not in out
+    assert "0 conversations, 0 messages, 0 compiled, 2 errors" in out
+
+
+@pytest.mark.parametrize(("level", "logs"), [(None, False), ("info", True)])
+def test_serve_logs_warnings_only_on_a_terminal(tmp_path: Path, level: str | None, logs: bool) -> None:
+    ours, theirs = pty.openpty()
+    arguments = [*flags(tmp_path), *(("--log-level", level) if level else ())]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "antiphon_client", *arguments], stdout=subprocess.PIPE, stderr=theirs
+    )
+    with process, os.fdopen(ours, "rb", buffering=0) as terminal:
+        os.close(theirs)
+        assert process.stdout is not None
+        for _ in range(4):
+            process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        written = b""
+        with contextlib.suppress(OSError):  # how Linux says that a terminal's other side is closed
+            while part := terminal.read(4096):
+                written += part
+    assert (b'"ready"' in written) is logs
 
 
 def test_a_terminated_demonstration_stops_its_services(tmp_path: Path) -> None:

@@ -95,6 +95,17 @@ def test_bound_methods_have_the_operation_s_signature_without_self() -> None:
     assert HistoryClient.get_branch.__name__ == "get_branch"
 
 
+def test_methods_on_the_class_tell_what_they_return() -> None:
+    for client in (HistoryClient, AsyncHistoryClient):
+        signature = inspect.signature(client.get_branch)
+        assert list(signature.parameters) == ["self", "branch_id", "at_revision"]
+        assert signature.return_annotation == "BranchRecord"
+    for _, blocking, awaited in TRIPLES:
+        for owner in (blocking, awaited):
+            for _, method in inspect.getmembers(owner, inspect.isfunction):
+                assert "Steps" not in str(inspect.signature(method))
+
+
 @pytest.mark.anyio
 async def test_asynchronous_methods_are_coroutine_functions() -> None:
     async with AsyncHistoryClient("unix:/unused.sock") as client:

@@ -12,9 +12,12 @@ chat conversations go in and out by :mod:`antiphon_client.openai_chat`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from antiphon_client._lazy import lazy_exports
+
+__version__: str
+"""The installed distribution's version."""
 
 if TYPE_CHECKING:
     from antiphon_client.branch import AsyncBranch, Branch
@@ -107,4 +110,21 @@ _MODULES = {
     "WatchToken": "antiphon_client.watching",
 }
 
-__getattr__ = lazy_exports(__name__, _MODULES)
+_load = lazy_exports(__name__, _MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    return _version() if name == "__version__" else _load(name)
+
+
+def __dir__() -> list[str]:
+    return ["__version__", *__all__]
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("antiphon")
+    except metadata.PackageNotFoundError:
+        return "0+unknown"  # run from a checkout that is not installed

@@ -20,13 +20,13 @@ from antiphon_client.history_operations import HistoryOperations
 from antiphon_client.messages import Message, System
 from antiphon_client.observers import (
     AsyncMessageCallback,
-    AsyncObservedMethod,
     MessageCallback,
-    ObservedMethod,
+    async_observed_method,
+    observed_method,
 )
 from antiphon_client.piles import MessageSource, create_with, initial_messages
 from antiphon_client.records import BranchRecord, MessagePage
-from antiphon_client.rpc import AsyncMethod, Steps, SyncMethod, iterate, iterate_async
+from antiphon_client.rpc import Steps, async_method, iterate, iterate_async, sync_method
 from antiphon_client.watching import Change, WatchToken, watch, watch_async
 from antiphon_client.wire_values import Id, Kind
 
@@ -113,32 +113,32 @@ class Branch:
         """The branch's id."""
         return self._core.branch_id
 
-    record = SyncMethod(Operations.record)
-    update_metadata = SyncMethod(Operations.update_metadata)
-    delete = SyncMethod(Operations.delete)
-    trim = SyncMethod(Operations.trim)
-    add = ObservedMethod(Operations.add)
-    add_message = ObservedMethod(Operations.add_message)
-    respond = ObservedMethod(Operations.respond)
-    set_system = ObservedMethod(Operations.set_system)
-    system = SyncMethod(Operations.system)
-    remove = SyncMethod(Operations.remove)
-    move = SyncMethod(Operations.move)
-    clear = SyncMethod(Operations.clear)
-    select_view = SyncMethod(Operations.select_view)
-    clear_view = SyncMethod(Operations.clear_view)
-    export = SyncMethod(Operations.export)
-    progression = SyncMethod(Operations.progression)
-    snapshot = SyncMethod(Operations.snapshot)
-    page = SyncMethod(Operations.page)
-    assistant_responses = SyncMethod(Operations.assistant_responses)
-    instructions = SyncMethod(Operations.instructions)
-    action_requests = SyncMethod(Operations.action_requests)
-    action_responses = SyncMethod(Operations.action_responses)
-    actions = SyncMethod(Operations.actions)
-    last_response = SyncMethod(Operations.last_response)
-    last_instruction = SyncMethod(Operations.last_instruction)
-    to_chat_msgs = SyncMethod(Operations.to_chat_msgs)
+    record = sync_method(Operations.record)
+    update_metadata = sync_method(Operations.update_metadata)
+    delete = sync_method(Operations.delete)
+    trim = sync_method(Operations.trim)
+    add = observed_method(Operations.add)
+    add_message = observed_method(Operations.add_message)
+    respond = observed_method(Operations.respond)
+    set_system = observed_method(Operations.set_system)
+    system = sync_method(Operations.system)
+    remove = sync_method(Operations.remove)
+    move = sync_method(Operations.move)
+    clear = sync_method(Operations.clear)
+    select_view = sync_method(Operations.select_view)
+    clear_view = sync_method(Operations.clear_view)
+    export = sync_method(Operations.export)
+    progression = sync_method(Operations.progression)
+    snapshot = sync_method(Operations.snapshot)
+    page = sync_method(Operations.page)
+    assistant_responses = sync_method(Operations.assistant_responses)
+    instructions = sync_method(Operations.instructions)
+    action_requests = sync_method(Operations.action_requests)
+    action_responses = sync_method(Operations.action_responses)
+    actions = sync_method(Operations.actions)
+    last_response = sync_method(Operations.last_response)
+    last_instruction = sync_method(Operations.last_instruction)
+    to_chat_msgs = sync_method(Operations.to_chat_msgs)
 
     def watch(self, *, after: WatchToken | int = 0, follow: bool = True) -> Generator[Change]:
         """Yield every change of the branch, as :meth:`HistoryClient.watch_branch` does."""
@@ -246,32 +246,32 @@ class AsyncBranch:
         """The branch's id."""
         return self._core.branch_id
 
-    record = AsyncMethod(Operations.record)
-    update_metadata = AsyncMethod(Operations.update_metadata)
-    delete = AsyncMethod(Operations.delete)
-    trim = AsyncMethod(Operations.trim)
-    add = AsyncObservedMethod(Operations.add)
-    add_message = AsyncObservedMethod(Operations.add_message)
-    respond = AsyncObservedMethod(Operations.respond)
-    set_system = AsyncObservedMethod(Operations.set_system)
-    system = AsyncMethod(Operations.system)
-    remove = AsyncMethod(Operations.remove)
-    move = AsyncMethod(Operations.move)
-    clear = AsyncMethod(Operations.clear)
-    select_view = AsyncMethod(Operations.select_view)
-    clear_view = AsyncMethod(Operations.clear_view)
-    export = AsyncMethod(Operations.export)
-    progression = AsyncMethod(Operations.progression)
-    snapshot = AsyncMethod(Operations.snapshot)
-    page = AsyncMethod(Operations.page)
-    assistant_responses = AsyncMethod(Operations.assistant_responses)
-    instructions = AsyncMethod(Operations.instructions)
-    action_requests = AsyncMethod(Operations.action_requests)
-    action_responses = AsyncMethod(Operations.action_responses)
-    actions = AsyncMethod(Operations.actions)
-    last_response = AsyncMethod(Operations.last_response)
-    last_instruction = AsyncMethod(Operations.last_instruction)
-    to_chat_msgs = AsyncMethod(Operations.to_chat_msgs)
+    record = async_method(Operations.record)
+    update_metadata = async_method(Operations.update_metadata)
+    delete = async_method(Operations.delete)
+    trim = async_method(Operations.trim)
+    add = async_observed_method(Operations.add)
+    add_message = async_observed_method(Operations.add_message)
+    respond = async_observed_method(Operations.respond)
+    set_system = async_observed_method(Operations.set_system)
+    system = async_method(Operations.system)
+    remove = async_method(Operations.remove)
+    move = async_method(Operations.move)
+    clear = async_method(Operations.clear)
+    select_view = async_method(Operations.select_view)
+    clear_view = async_method(Operations.clear_view)
+    export = async_method(Operations.export)
+    progression = async_method(Operations.progression)
+    snapshot = async_method(Operations.snapshot)
+    page = async_method(Operations.page)
+    assistant_responses = async_method(Operations.assistant_responses)
+    instructions = async_method(Operations.instructions)
+    action_requests = async_method(Operations.action_requests)
+    action_responses = async_method(Operations.action_responses)
+    actions = async_method(Operations.actions)
+    last_response = async_method(Operations.last_response)
+    last_instruction = async_method(Operations.last_instruction)
+    to_chat_msgs = async_method(Operations.to_chat_msgs)
 
     def watch(self, *, after: WatchToken | int = 0, follow: bool = True) -> AsyncGenerator[Change]:
         """Yield every change of the branch, as :meth:`HistoryClient.watch_branch` does."""

@@ -7,13 +7,14 @@ Channels carry no encryption: unix sockets and loopback are the intended reach.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import grpc
 import grpc.aio
 
-from antiphon_client.edge.addresses import Address, AddressError, TcpAddress, parse_address
+from antiphon_client.edge.addresses import Address, AddressError, TcpAddress, default_address, parse_address
 from antiphon_client.limits import DEFAULT_LIMITS
 
 MAX_ATTEMPTS = 4
@@ -85,6 +86,14 @@ def open_channel(address: str, options: Mapping[str, Any] | None = None) -> grpc
 def open_aio_channel(address: str, options: Mapping[str, Any] | None = None) -> grpc.aio.Channel:
     """Open an asyncio channel to ``address``; call it inside the event loop that will use it."""
     return grpc.aio.insecure_channel(_connectable(address).target, options=channel_options(options))
+
+
+def service_address(service: str) -> str:
+    """Return where ``service`` (``history`` or ``compiler``) is called when nothing else is said.
+
+    It is what ``ANTIPHON_HISTORY_ADDRESS`` or ``ANTIPHON_COMPILER_ADDRESS`` says, else the default socket.
+    """
+    return os.environ.get(f"ANTIPHON_{service.upper()}_ADDRESS") or default_address(service, os.environ)
 
 
 def check_address(address: str) -> str:

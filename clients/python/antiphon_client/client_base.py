@@ -6,15 +6,17 @@ import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from antiphon_client.channel import open_aio_channel, open_channel
+from antiphon_client.channel import open_aio_channel, open_channel, service_address
 from antiphon_client.rpc import DEFAULT_TIMEOUT, AsyncTransport, CallOptions, Metadata, SyncTransport
+from antiphon_client.transport_errors import Endpoint
 
 
 class SyncClient:
     """Base of the blocking clients, safe to use from several threads.
 
     Args:
-        address: ``unix:PATH`` or ``HOST:PORT``.
+        address: ``unix:PATH`` or ``HOST:PORT``; None for what ``ANTIPHON_HISTORY_ADDRESS`` or
+            ``ANTIPHON_COMPILER_ADDRESS`` says, else the socket the service makes by default.
         timeout: Seconds one call may take, its retries included; None for no end.
         metadata: gRPC metadata sent with every call.
         channel_options: gRPC channel options, beside or instead of the SDK's own.
@@ -23,18 +25,19 @@ class SyncClient:
     each reason, and TransportError where no service answered.
     """
 
+    _service: ClassVar[str]
     _stub_class: ClassVar[Any]
 
     def __init__(
         self,
-        address: str,
+        address: str | None = None,
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
         channel_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.address = address
-        self._channel = open_channel(address, channel_options)
+        self.address = service_address(self._service) if address is None else address
+        self._channel = open_channel(self.address, channel_options)
         self._options = CallOptions(timeout, tuple(metadata))
         self._transport = self._transport_of(self._stub_class)
 
@@ -47,7 +50,7 @@ class SyncClient:
 
     def _transport_of(self, stub_class: Any) -> SyncTransport:
         """Return a transport to another service of the same server, on the same channel."""
-        return SyncTransport(stub_class(self._channel), self.address, self._options)
+        return SyncTransport(stub_class(self._channel), Endpoint(self._service, self.address), self._options)
 
     def close(self) -> None:
         """Close the channel; calls under way are cancelled."""
@@ -65,18 +68,19 @@ class SyncClient:
 class AsyncClient:
     """Base of the asyncio clients; as :class:`SyncClient`. Make it inside its event loop."""
 
+    _service: ClassVar[str]
     _stub_class: ClassVar[Any]
 
     def __init__(
         self,
-        address: str,
+        address: str | None = None,
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
         channel_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.address = address
-        self._channel = open_aio_channel(address, channel_options)
+        self.address = service_address(self._service) if address is None else address
+        self._channel = open_aio_channel(self.address, channel_options)
         self._options = CallOptions(timeout, tuple(metadata))
         self._transport = self._transport_of(self._stub_class)
 
@@ -89,7 +93,7 @@ class AsyncClient:
 
     def _transport_of(self, stub_class: Any) -> AsyncTransport:
         """Return a transport to another service of the same server, on the same channel."""
-        return AsyncTransport(stub_class(self._channel), self.address, self._options)
+        return AsyncTransport(stub_class(self._channel), Endpoint(self._service, self.address), self._options)
 
     async def close(self) -> None:
         """Close the channel; calls under way are cancelled."""

@@ -18,7 +18,7 @@ from antiphon_client.exchange_operations import ExchangeOperations as Operations
 from antiphon_client.exchange_records import DeadLetter, Delivery
 from antiphon_client.exchange_routing import watch_request
 from antiphon_client.history import AsyncHistoryClient, HistoryClient
-from antiphon_client.rpc import AsyncMethod, SyncMethod, iterate, iterate_async
+from antiphon_client.rpc import async_method, iterate, iterate_async, sync_method
 
 MIN_INTERVAL, MAX_INTERVAL = 0.01, 3600.0
 """Bounds, in seconds, of the wait between two collections of ``run``."""
@@ -37,25 +37,25 @@ class Exchange:
         """The exchange's id."""
         return self._core.exchange_id
 
-    register = SyncMethod(Operations.register)
-    unregister = SyncMethod(Operations.unregister)
-    owner_page = SyncMethod(Operations.owner_page)
-    get = SyncMethod(Operations.get)
-    has = SyncMethod(Operations.has)
-    owner_ids = SyncMethod(Operations.owner_ids)
-    send = SyncMethod(Operations.send)
-    collect = SyncMethod(Operations.collect)
-    collect_all = SyncMethod(Operations.collect_all)
-    sync = SyncMethod(Operations.sync)
-    delivery_page = SyncMethod(Operations.delivery_page)
-    deliveries = SyncMethod(Operations.deliveries)
-    receive = SyncMethod(Operations.receive)
-    pop_message = SyncMethod(Operations.pop_message)
-    lease = SyncMethod(Operations.lease)
-    acknowledge = SyncMethod(Operations.acknowledge)
-    reject = SyncMethod(Operations.reject)
-    dead_letter_page = SyncMethod(Operations.dead_letter_page)
-    redrive = SyncMethod(Operations.redrive)
+    register = sync_method(Operations.register)
+    unregister = sync_method(Operations.unregister)
+    owner_page = sync_method(Operations.owner_page)
+    get = sync_method(Operations.get)
+    has = sync_method(Operations.has)
+    owner_ids = sync_method(Operations.owner_ids)
+    send = sync_method(Operations.send)
+    collect = sync_method(Operations.collect)
+    collect_all = sync_method(Operations.collect_all)
+    sync = sync_method(Operations.sync)
+    delivery_page = sync_method(Operations.delivery_page)
+    deliveries = sync_method(Operations.deliveries)
+    receive = sync_method(Operations.receive)
+    pop_message = sync_method(Operations.pop_message)
+    lease = sync_method(Operations.lease)
+    acknowledge = sync_method(Operations.acknowledge)
+    reject = sync_method(Operations.reject)
+    dead_letter_page = sync_method(Operations.dead_letter_page)
+    redrive = sync_method(Operations.redrive)
 
     def dead_letters(self, owner_id: Any = None) -> Iterator[DeadLetter]:
         """Yield the dead letters, all or one owner's, oldest first, reading page by page."""
@@ -124,25 +124,25 @@ class AsyncExchange:
         """The exchange's id."""
         return self._core.exchange_id
 
-    register = AsyncMethod(Operations.register)
-    unregister = AsyncMethod(Operations.unregister)
-    owner_page = AsyncMethod(Operations.owner_page)
-    get = AsyncMethod(Operations.get)
-    has = AsyncMethod(Operations.has)
-    owner_ids = AsyncMethod(Operations.owner_ids)
-    send = AsyncMethod(Operations.send)
-    collect = AsyncMethod(Operations.collect)
-    collect_all = AsyncMethod(Operations.collect_all)
-    sync = AsyncMethod(Operations.sync)
-    delivery_page = AsyncMethod(Operations.delivery_page)
-    deliveries = AsyncMethod(Operations.deliveries)
-    receive = AsyncMethod(Operations.receive)
-    pop_message = AsyncMethod(Operations.pop_message)
-    lease = AsyncMethod(Operations.lease)
-    acknowledge = AsyncMethod(Operations.acknowledge)
-    reject = AsyncMethod(Operations.reject)
-    dead_letter_page = AsyncMethod(Operations.dead_letter_page)
-    redrive = AsyncMethod(Operations.redrive)
+    register = async_method(Operations.register)
+    unregister = async_method(Operations.unregister)
+    owner_page = async_method(Operations.owner_page)
+    get = async_method(Operations.get)
+    has = async_method(Operations.has)
+    owner_ids = async_method(Operations.owner_ids)
+    send = async_method(Operations.send)
+    collect = async_method(Operations.collect)
+    collect_all = async_method(Operations.collect_all)
+    sync = async_method(Operations.sync)
+    delivery_page = async_method(Operations.delivery_page)
+    deliveries = async_method(Operations.deliveries)
+    receive = async_method(Operations.receive)
+    pop_message = async_method(Operations.pop_message)
+    lease = async_method(Operations.lease)
+    acknowledge = async_method(Operations.acknowledge)
+    reject = async_method(Operations.reject)
+    dead_letter_page = async_method(Operations.dead_letter_page)
+    redrive = async_method(Operations.redrive)
 
     def dead_letters(self, owner_id: Any = None) -> AsyncIterator[DeadLetter]:
         """Yield the dead letters, all or one owner's, oldest first, reading page by page."""

@@ -14,7 +14,7 @@ from antiphon.history.v1.history_service_pb2_grpc import HistoryServiceStub
 from antiphon_client.client_base import AsyncClient, SyncClient
 from antiphon_client.history_operations import HistoryOperations as Operations
 from antiphon_client.records import BranchPage, BranchRecord
-from antiphon_client.rpc import AsyncMethod, Steps, SyncMethod, iterate, iterate_async
+from antiphon_client.rpc import Steps, async_method, iterate, iterate_async, sync_method
 from antiphon_client.watching import Change, WatchToken, watch, watch_async
 from antiphon_client.wire_values import Id
 
@@ -25,32 +25,33 @@ _PAGE = 1000
 class HistoryClient(SyncClient):
     """A blocking client of the history service."""
 
+    _service = "history"
     _stub_class = HistoryServiceStub
     _core = _OPERATIONS
 
-    create_branch = SyncMethod(Operations.create_branch)
-    get_branch = SyncMethod(Operations.get_branch)
-    list_branches = SyncMethod(Operations.list_branches)
-    find_branch = SyncMethod(Operations.find_branch)
-    update_branch = SyncMethod(Operations.update_branch)
-    delete_branch = SyncMethod(Operations.delete_branch)
-    fork_branch = SyncMethod(Operations.fork_branch)
-    trim_history = SyncMethod(Operations.trim_history)
-    add_messages = SyncMethod(Operations.add_messages)
-    respond_to_action = SyncMethod(Operations.respond_to_action)
-    set_system = SyncMethod(Operations.set_system)
-    remove_messages = SyncMethod(Operations.remove_messages)
-    move_message = SyncMethod(Operations.move_message)
-    clear_messages = SyncMethod(Operations.clear_messages)
-    get_messages = SyncMethod(Operations.get_messages)
-    list_messages = SyncMethod(Operations.list_messages)
-    select_view = SyncMethod(Operations.select_view)
-    clear_view = SyncMethod(Operations.clear_view)
-    read_snapshot = SyncMethod(Operations.read_snapshot)
-    read_order = SyncMethod(Operations.read_order)
-    read_system = SyncMethod(Operations.read_system)
-    export_branch = SyncMethod(Operations.export_branch)
-    import_branch = SyncMethod(Operations.import_branch)
+    create_branch = sync_method(Operations.create_branch)
+    get_branch = sync_method(Operations.get_branch)
+    list_branches = sync_method(Operations.list_branches)
+    find_branch = sync_method(Operations.find_branch)
+    update_branch = sync_method(Operations.update_branch)
+    delete_branch = sync_method(Operations.delete_branch)
+    fork_branch = sync_method(Operations.fork_branch)
+    trim_history = sync_method(Operations.trim_history)
+    add_messages = sync_method(Operations.add_messages)
+    respond_to_action = sync_method(Operations.respond_to_action)
+    set_system = sync_method(Operations.set_system)
+    remove_messages = sync_method(Operations.remove_messages)
+    move_message = sync_method(Operations.move_message)
+    clear_messages = sync_method(Operations.clear_messages)
+    get_messages = sync_method(Operations.get_messages)
+    list_messages = sync_method(Operations.list_messages)
+    select_view = sync_method(Operations.select_view)
+    clear_view = sync_method(Operations.clear_view)
+    read_snapshot = sync_method(Operations.read_snapshot)
+    read_order = sync_method(Operations.read_order)
+    read_system = sync_method(Operations.read_system)
+    export_branch = sync_method(Operations.export_branch)
+    import_branch = sync_method(Operations.import_branch)
 
     def watch_branch(
         self, branch_id: Id, *, after: WatchToken | int = 0, follow: bool = True
@@ -87,32 +88,33 @@ class HistoryClient(SyncClient):
 class AsyncHistoryClient(AsyncClient):
     """An asyncio client of the history service."""
 
+    _service = "history"
     _stub_class = HistoryServiceStub
     _core = _OPERATIONS
 
-    create_branch = AsyncMethod(Operations.create_branch)
-    get_branch = AsyncMethod(Operations.get_branch)
-    list_branches = AsyncMethod(Operations.list_branches)
-    find_branch = AsyncMethod(Operations.find_branch)
-    update_branch = AsyncMethod(Operations.update_branch)
-    delete_branch = AsyncMethod(Operations.delete_branch)
-    fork_branch = AsyncMethod(Operations.fork_branch)
-    trim_history = AsyncMethod(Operations.trim_history)
-    add_messages = AsyncMethod(Operations.add_messages)
-    respond_to_action = AsyncMethod(Operations.respond_to_action)
-    set_system = AsyncMethod(Operations.set_system)
-    remove_messages = AsyncMethod(Operations.remove_messages)
-    move_message = AsyncMethod(Operations.move_message)
-    clear_messages = AsyncMethod(Operations.clear_messages)
-    get_messages = AsyncMethod(Operations.get_messages)
-    list_messages = AsyncMethod(Operations.list_messages)
-    select_view = AsyncMethod(Operations.select_view)
-    clear_view = AsyncMethod(Operations.clear_view)
-    read_snapshot = AsyncMethod(Operations.read_snapshot)
-    read_order = AsyncMethod(Operations.read_order)
-    read_system = AsyncMethod(Operations.read_system)
-    export_branch = AsyncMethod(Operations.export_branch)
-    import_branch = AsyncMethod(Operations.import_branch)
+    create_branch = async_method(Operations.create_branch)
+    get_branch = async_method(Operations.get_branch)
+    list_branches = async_method(Operations.list_branches)
+    find_branch = async_method(Operations.find_branch)
+    update_branch = async_method(Operations.update_branch)
+    delete_branch = async_method(Operations.delete_branch)
+    fork_branch = async_method(Operations.fork_branch)
+    trim_history = async_method(Operations.trim_history)
+    add_messages = async_method(Operations.add_messages)
+    respond_to_action = async_method(Operations.respond_to_action)
+    set_system = async_method(Operations.set_system)
+    remove_messages = async_method(Operations.remove_messages)
+    move_message = async_method(Operations.move_message)
+    clear_messages = async_method(Operations.clear_messages)
+    get_messages = async_method(Operations.get_messages)
+    list_messages = async_method(Operations.list_messages)
+    select_view = async_method(Operations.select_view)
+    clear_view = async_method(Operations.clear_view)
+    read_snapshot = async_method(Operations.read_snapshot)
+    read_order = async_method(Operations.read_order)
+    read_system = async_method(Operations.read_system)
+    export_branch = async_method(Operations.export_branch)
+    import_branch = async_method(Operations.import_branch)
 
     def watch_branch(
         self, branch_id: Id, *, after: WatchToken | int = 0, follow: bool = True

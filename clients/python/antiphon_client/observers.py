@@ -11,12 +11,12 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from types import CoroutineType
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from antiphon_client.branch_operations import BranchOperations
 from antiphon_client.messages import Message
 from antiphon_client.records import Written
-from antiphon_client.rpc import AsyncMethod, AsyncTransport, Steps, SyncMethod, SyncTransport
+from antiphon_client.rpc import AsyncTransport, Steps, SyncTransport, async_method, sync_method
 
 P = ParamSpec("P")
 AddedT = TypeVar("AddedT", bound=Written | Message)
@@ -33,7 +33,7 @@ _ASYNC_CALLBACK = "{!r} is asynchronous: this branch cannot await it, use an Asy
 
 
 class ObservedHost(Protocol):
-    """Owner of `ObservedMethod` attributes."""
+    """Owner of :func:`observed_method` methods."""
 
     on_message_added: list[MessageCallback]
 
@@ -45,7 +45,7 @@ class ObservedHost(Protocol):
 
 
 class AsyncObservedHost(Protocol):
-    """Owner of `AsyncObservedMethod` attributes."""
+    """Owner of :func:`async_observed_method` methods."""
 
     on_message_added: list[AsyncMessageCallback]
 
@@ -56,76 +56,42 @@ class AsyncObservedHost(Protocol):
     def _transport(self) -> AsyncTransport: ...
 
 
-class ObservedMethod(Generic[P, AddedT]):
-    """A blocking method that adds messages and then tells the branch's callbacks.
+def observed_method(
+    operation: Callable[Concatenate[BranchOperations, P], Steps[AddedT]],
+) -> Callable[Concatenate[ObservedHost, P], AddedT]:
+    """Make a blocking method that adds messages and then tells the branch's callbacks.
 
     It raises RuntimeError, with nothing sent, when one of them is asynchronous.
     """
+    add = sync_method(operation)
 
-    def __init__(self, operation: Callable[Concatenate[BranchOperations, P], Steps[AddedT]]) -> None:
-        self._method = SyncMethod(operation)
-        self.__doc__ = operation.__doc__
-        self.__name__ = operation.__name__
+    @functools.wraps(add)
+    def method(self: ObservedHost, /, *args: P.args, **kwargs: P.kwargs) -> AddedT:
+        callbacks = tuple(self.on_message_added)
+        _refuse_asynchronous(callbacks)
+        added = add(self, *args, **kwargs)
+        if callbacks:
+            _tell(callbacks, self._transport.run(_as_stored(self._core, added)))
+        return added
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> ObservedMethod[P, AddedT]: ...
-
-    @overload
-    def __get__(self, instance: ObservedHost, owner: type) -> Callable[P, AddedT]: ...
-
-    def __get__(
-        self, instance: ObservedHost | None, owner: type
-    ) -> ObservedMethod[P, AddedT] | Callable[P, AddedT]:
-        """Bind the method to a branch."""
-        if instance is None:
-            return self
-        add = self._method.__get__(instance, owner)
-
-        @functools.wraps(add)
-        def method(*args: P.args, **kwargs: P.kwargs) -> AddedT:
-            callbacks = tuple(instance.on_message_added)
-            _refuse_asynchronous(callbacks)
-            added = add(*args, **kwargs)
-            if callbacks:
-                _tell(callbacks, instance._transport.run(_as_stored(instance._core, added)))
-            return added
-
-        return method
+    return method
 
 
-class AsyncObservedMethod(Generic[P, AddedT]):
-    """An awaitable method that adds messages and then tells the branch's callbacks."""
+def async_observed_method(
+    operation: Callable[Concatenate[BranchOperations, P], Steps[AddedT]],
+) -> Callable[Concatenate[AsyncObservedHost, P], Coroutine[Any, Any, AddedT]]:
+    """Make an awaitable method that adds messages and then tells the branch's callbacks."""
+    add = async_method(operation)
 
-    def __init__(self, operation: Callable[Concatenate[BranchOperations, P], Steps[AddedT]]) -> None:
-        self._method = AsyncMethod(operation)
-        self.__doc__ = operation.__doc__
-        self.__name__ = operation.__name__
+    @functools.wraps(add)
+    async def method(self: AsyncObservedHost, /, *args: P.args, **kwargs: P.kwargs) -> AddedT:
+        added = await add(self, *args, **kwargs)
+        callbacks = tuple(self.on_message_added)
+        if callbacks:
+            await _tell_async(callbacks, await self._transport.run(_as_stored(self._core, added)))
+        return added
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> AsyncObservedMethod[P, AddedT]: ...
-
-    @overload
-    def __get__(
-        self, instance: AsyncObservedHost, owner: type
-    ) -> Callable[P, Coroutine[Any, Any, AddedT]]: ...
-
-    def __get__(
-        self, instance: AsyncObservedHost | None, owner: type
-    ) -> AsyncObservedMethod[P, AddedT] | Callable[P, Coroutine[Any, Any, AddedT]]:
-        """Bind the method to a branch."""
-        if instance is None:
-            return self
-        add = self._method.__get__(instance, owner)
-
-        @functools.wraps(add)
-        async def method(*args: P.args, **kwargs: P.kwargs) -> AddedT:
-            added = await add(*args, **kwargs)
-            callbacks = tuple(instance.on_message_added)
-            if callbacks:
-                await _tell_async(callbacks, await instance._transport.run(_as_stored(instance._core, added)))
-            return added
-
-        return method
+    return method
 
 
 def _refuse_asynchronous(callbacks: Sequence[MessageCallback]) -> None:

@@ -2,8 +2,8 @@
 
 An operation is written once, as a generator: it yields the calls it needs and
 is sent their answers, and it does no input or output of its own. A blocking
-transport and an asyncio transport run such generators; :class:`SyncMethod` and
-:class:`AsyncMethod` make client methods of them, with the operation's own
+transport and an asyncio transport run such generators; :func:`sync_method` and
+:func:`async_method` make client methods of them, with the operation's own
 signature and documentation. So the requests, the decoding and the order of
 calls stand in one place.
 """
@@ -11,6 +11,8 @@ calls stand in one place.
 from __future__ import annotations
 
 import functools
+import inspect
+import re
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -22,15 +24,14 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field
-from types import MethodType
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import grpc
 import grpc.aio
 
 from antiphon_client.errors import AntiphonError
 from antiphon_client.status import error_from_rpc
-from antiphon_client.transport_errors import transport_error
+from antiphon_client.transport_errors import Endpoint, transport_error
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,6 +40,7 @@ ResultT = TypeVar("ResultT", covariant=True)
 ItemT = TypeVar("ItemT", covariant=True)
 OwnCoreT = TypeVar("OwnCoreT", covariant=True)
 CoreT = TypeVar("CoreT")
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
 
 DEFAULT_TIMEOUT = 60.0
@@ -113,9 +115,9 @@ class CallOptions:
 class SyncTransport:
     """Runs operations on a blocking channel. Safe to use from several threads."""
 
-    def __init__(self, stub: Any, target: str, options: CallOptions) -> None:
+    def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions) -> None:
         self._stub = stub
-        self._target = target
+        self._endpoint = endpoint
         self._options = options
 
     def run(self, steps: Steps[T]) -> T:
@@ -147,7 +149,7 @@ class SyncTransport:
         try:
             yield from reply
         except grpc.RpcError as error:
-            raise _rebuilt(error, self._target) from None
+            raise _rebuilt(error, self._endpoint) from None
         finally:
             reply.cancel()
 
@@ -168,15 +170,15 @@ class SyncTransport:
                 reply.cancel()
             return collector.result()
         except grpc.RpcError as error:
-            raise _rebuilt(error, self._target) from None
+            raise _rebuilt(error, self._endpoint) from None
 
 
 class AsyncTransport:
     """Runs operations on an asyncio channel, within its event loop."""
 
-    def __init__(self, stub: Any, target: str, options: CallOptions) -> None:
+    def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions) -> None:
         self._stub = stub
-        self._target = target
+        self._endpoint = endpoint
         self._options = options
 
     async def run(self, steps: Steps[T]) -> T:
@@ -201,7 +203,7 @@ class AsyncTransport:
             async for frame in reply:
                 yield frame
         except grpc.RpcError as error:
-            raise _rebuilt(error, self._target) from None
+            raise _rebuilt(error, self._endpoint) from None
         finally:
             reply.cancel()
 
@@ -222,20 +224,20 @@ class AsyncTransport:
                 reply.cancel()
             return collector.result()
         except grpc.RpcError as error:
-            raise _rebuilt(error, self._target) from None
+            raise _rebuilt(error, self._endpoint) from None
 
 
-def _rebuilt(error: grpc.RpcError, target: str) -> AntiphonError:
+def _rebuilt(error: grpc.RpcError, endpoint: Endpoint) -> AntiphonError:
     known = error_from_rpc(error)
     if known is not None:
         return known
     code = error.code() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else grpc.StatusCode.UNKNOWN
     details = error.details() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else str(error)
-    return transport_error(code, details or "", target)
+    return transport_error(code, details or "", endpoint)
 
 
 class SyncHost(Protocol[OwnCoreT]):
-    """Owner of :class:`SyncMethod` attributes."""
+    """Owner of :func:`sync_method` methods."""
 
     @property
     def _core(self) -> OwnCoreT: ...
@@ -245,7 +247,7 @@ class SyncHost(Protocol[OwnCoreT]):
 
 
 class AsyncHost(Protocol[OwnCoreT]):
-    """Owner of :class:`AsyncMethod` attributes."""
+    """Owner of :func:`async_method` methods."""
 
     @property
     def _core(self) -> OwnCoreT: ...
@@ -254,62 +256,39 @@ class AsyncHost(Protocol[OwnCoreT]):
     def _transport(self) -> AsyncTransport: ...
 
 
-class SyncMethod(Generic[CoreT, P, R]):
-    """A blocking method made of an operation of the client's core."""
+def sync_method(
+    operation: Callable[Concatenate[CoreT, P], Steps[R]],
+) -> Callable[Concatenate[SyncHost[CoreT], P], R]:
+    """Make a blocking method of an operation of the client's core."""
 
-    def __init__(self, operation: Callable[Concatenate[CoreT, P], Steps[R]]) -> None:
-        self._operation = operation
-        self.__doc__ = operation.__doc__
-        self.__name__ = operation.__name__
+    @functools.wraps(operation)
+    def method(self: SyncHost[CoreT], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._transport.run(operation(self._core, *args, **kwargs))
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> SyncMethod[CoreT, P, R]: ...
-
-    @overload
-    def __get__(self, instance: SyncHost[CoreT], owner: type) -> Callable[P, R]: ...
-
-    def __get__(
-        self, instance: SyncHost[CoreT] | None, owner: type
-    ) -> SyncMethod[CoreT, P, R] | Callable[P, R]:
-        """Bind the method to a client."""
-        if instance is None:
-            return self
-        operation, core, run = self._operation, instance._core, instance._transport.run
-
-        @functools.wraps(MethodType(operation, core))
-        def method(*args: P.args, **kwargs: P.kwargs) -> R:
-            return run(operation(core, *args, **kwargs))
-
-        return method
+    return _presented(method)
 
 
-class AsyncMethod(Generic[CoreT, P, R]):
-    """An awaitable method made of an operation of the client's core."""
+def async_method(
+    operation: Callable[Concatenate[CoreT, P], Steps[R]],
+) -> Callable[Concatenate[AsyncHost[CoreT], P], Coroutine[Any, Any, R]]:
+    """Make an awaitable method of an operation of the client's core."""
 
-    def __init__(self, operation: Callable[Concatenate[CoreT, P], Steps[R]]) -> None:
-        self._operation = operation
-        self.__doc__ = operation.__doc__
-        self.__name__ = operation.__name__
+    @functools.wraps(operation)
+    async def method(self: AsyncHost[CoreT], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._transport.run(operation(self._core, *args, **kwargs))
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> AsyncMethod[CoreT, P, R]: ...
+    return _presented(method)
 
-    @overload
-    def __get__(self, instance: AsyncHost[CoreT], owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
 
-    def __get__(
-        self, instance: AsyncHost[CoreT] | None, owner: type
-    ) -> AsyncMethod[CoreT, P, R] | Callable[P, Coroutine[Any, Any, R]]:
-        """Bind the method to a client."""
-        if instance is None:
-            return self
-        operation, core, run = self._operation, instance._core, instance._transport.run
-
-        @functools.wraps(MethodType(operation, core))
-        async def method(*args: P.args, **kwargs: P.kwargs) -> R:
-            return await run(operation(core, *args, **kwargs))
-
-        return method
+def _presented(method: FunctionT) -> FunctionT:
+    """Let a method's signature tell what a caller gets, not the operation's steps."""
+    shown: Any = method
+    returned = re.fullmatch(r"Steps\[(.*)\]", shown.__annotations__["return"])
+    if returned is not None:
+        shown.__annotations__ = {**shown.__annotations__, "return": returned[1]}
+        signature = inspect.signature(shown)
+        shown.__signature__ = signature.replace(return_annotation=returned[1])
+    return method
 
 
 class Page(Protocol[ItemT]):

@@ -7,9 +7,22 @@ may not have happened: send it again with the same ``request_id`` to learn which
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import grpc
 
 from antiphon_client.errors import AntiphonError
+
+_NOT_CONNECTED = "failed to connect to all addresses"
+"""What gRPC says, before several lines of its own, when nothing listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What a client calls: ``history`` or ``compiler``, and where."""
+
+    service: str
+    address: str
 
 
 class TransportError(AntiphonError):
@@ -45,10 +58,24 @@ _BY_CODE: dict[str, type[TransportError]] = {
 }
 
 
-def transport_error(code: grpc.StatusCode, details: str, target: str) -> TransportError:
-    """Build the exception for a status without a reason; ``target`` is the address called."""
+def unreachable(endpoint: Endpoint) -> ServiceUnreachableError:
+    """Build the exception for an address where nothing listens."""
+    text = f"no {endpoint.service} service at {endpoint.address}"
+    return ServiceUnreachableError(text, metadata=_metadata(ServiceUnreachableError.code, endpoint))
+
+
+def transport_error(code: grpc.StatusCode, details: str, endpoint: Endpoint) -> TransportError:
+    """Build the exception for a status without a reason."""
     error = _BY_CODE.get(code.name, TransportError)
-    return error(
-        f"{target}: {details or code.name.lower()}",
-        metadata={"code": code.name, "target": target},
-    )
+    if error is ServiceUnreachableError and details.startswith(_NOT_CONNECTED):
+        return unreachable(endpoint)
+    text = f"{endpoint.address}: {details or code.name.lower()}"
+    if code is grpc.StatusCode.UNIMPLEMENTED:
+        text = (
+            f"what answers at {endpoint.address} is no {endpoint.service} service, or an older one: {details}"
+        )
+    return error(text, metadata=_metadata(code.name, endpoint))
+
+
+def _metadata(code: str, endpoint: Endpoint) -> dict[str, str]:
+    return {"code": code, "service": endpoint.service, "target": endpoint.address}

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
+import antiphon_client
 from antiphon_client.cli import changing, compiling, demo, importing, reading, serving, watching
-from antiphon_client.cli.output import complain, error_text
+from antiphon_client.cli.output import complain, error_text, say
 from antiphon_client.cli.pair import PairError
 from antiphon_client.errors import AntiphonError
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        say(f"antiphon {antiphon_client.__version__}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     name="antiphon",
@@ -32,8 +41,18 @@ app.command("export", epilog=reading.EXPORT_EXAMPLES)(reading.export)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 
 
-def main() -> None:
-    """Run the command line. Exit codes: 0 done, 1 failed, 2 wrong usage."""
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version),
+    ] = False,
+) -> None:
+    pass
+
+
+def run() -> None:
+    """Run the command line; how it ends is in :func:`antiphon_client.cli.main`."""
     try:
         app()
     except (AntiphonError, PairError, OSError, ValueError) as error:

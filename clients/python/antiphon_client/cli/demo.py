@@ -48,7 +48,7 @@ def demo(
             exists=True,
             dir_okay=False,
             readable=True,
-            help="Conversations as `antiphon import` takes them; by default the repository's example.",
+            help="Conversations as `antiphon import` takes them; in a checkout, by default, its example.",
         ),
     ] = None,
 ) -> None:
@@ -59,7 +59,7 @@ def demo(
     """
     path = file or _EXAMPLE
     if not path.exists():
-        raise typer.BadParameter("the repository's example is not here; name a file", param_hint="FILE")
+        raise typer.BadParameter("the example is in the repository only; name a file", param_hint="FILE")
     transcripts = TranscriptFile(path)
     # Unlike Ctrl-C, SIGTERM would end this process without stopping the services.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -119,6 +119,7 @@ def _show_one(conversation: Conversation, history: HistoryClient, compiler: Comp
         f"COMPILER: read revision {compilation.history_revision} and compiled it with a new instruction; "
         f"a model would be sent {counted(len(compilation.request.messages), 'message')}"
     )
+    say("(Profile FOLDED: system text, as Guidance, and action results are folded into the user turns.)")
     for line in compiled_lines(compilation, _LINES):
         say(line)
     added = branch.add([compilation.request.instruction, AssistantResponse.create(ANSWER)])
@@ -132,7 +133,7 @@ def _show_totals(
     transcripts: TranscriptFile, name: str, history: HistoryClient, compiler: CompilerClient
 ) -> int:
     totals = import_all(history, transcripts, name)
-    compiled = errors = turns = 0
+    compiled = errors = messages = 0
     with progress_bar("compiling", totals.conversations) as bar:
         for record in history.branches():
             bar.advance()
@@ -143,11 +144,15 @@ def _show_totals(
                 complain(f"compiling {record.external_key}: {error_text(error)}")
             else:
                 compiled += 1
-                turns += len(compilation.request.messages)
+                messages += len(compilation.request.messages)
     errors += totals.errors
     say()
     say(f"HISTORY: imported {totals.text()}")
-    say(f"COMPILER: compiled each with a new instruction into {counted(turns, 'turn')}")
+    if totals.conversations:
+        say(
+            "COMPILER (profile FOLDED): compiled each with a new instruction, "
+            f"{counted(messages, 'message')} in all"
+        )
     say(
         f"{counted(totals.conversations, 'conversation')}, {counted(totals.messages, 'message')}, "
         f"{compiled:,} compiled, {counted(errors, 'error')}"

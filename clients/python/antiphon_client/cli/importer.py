@@ -103,7 +103,9 @@ def _create_branch(
         owner = error.metadata.get("branch_id")
         if owner != str(branch_id):
             raise ImportConflictError(
-                f"{conversation.source_id!r} is branch {owner}, which holds another conversation"
+                f"{conversation.source_id!r} is branch {owner}, which holds another conversation: import "
+                "this one under another id, or delete that branch first (Branch.delete); "
+                "messages that are new are added with Branch.add"
             ) from None
     else:
         if created.replayed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from antiphon_client.cli import branch_files
 from antiphon_client.cli.branch_files import is_branch_file_at
 from antiphon_client.cli.importer import Imported, import_conversation
 from antiphon_client.cli.options import AsJson, HistoryAddress, open_history
-from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say, say_json
+from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say, say_json, visible
 from antiphon_client.cli.sources import BadEntry, TranscriptFile
 from antiphon_client.errors import AntiphonError
 from antiphon_client.history import HistoryClient
@@ -26,10 +26,12 @@ EXAMPLES = """Examples:
   antiphon import garden-helper.jsonl --key garden-helper-copy
 """
 
+_NAMED = 5
+
 
 @dataclass(slots=True)
 class Totals:
-    """What an import has done so far."""
+    """What an import has done so far, the first few conversations by name."""
 
     conversations: int = 0
     messages: int = 0
@@ -37,10 +39,13 @@ class Totals:
     repeated: int = 0
     notes: int = 0
     errors: int = 0
+    named: list[Imported] = field(default_factory=list)
 
     def count(self, imported: Imported) -> None:
         """Add one conversation."""
         self.conversations += 1
+        if self.conversations <= _NAMED:
+            self.named.append(imported)
         self.messages += imported.messages
         self.records += imported.records
         self.repeated += imported.repeated
@@ -90,6 +95,9 @@ def import_file(
             raise typer.BadParameter("conversations bring their own ids", param_hint="--key")
         totals = import_all(client, TranscriptFile(file), str(file), as_json=as_json, notes=notes)
     if not as_json:
+        for imported in totals.named if totals.conversations <= _NAMED else ():
+            counts = f"{counted(imported.messages, 'message')} ({counted(imported.records, 'record')})"
+            say(f"{visible(imported.source_id)}: {counts}")
         say(f"imported {totals.text()}")
     elif totals.errors:
         complain(f"{file}: {totals.text()}")

@@ -9,19 +9,20 @@ from uuid import UUID
 import typer
 
 from antiphon_client.branch import Branch
+from antiphon_client.channel import check_address, service_address
 from antiphon_client.compiler import CompilerClient
-from antiphon_client.edge.addresses import default_address
+from antiphon_client.edge.addresses import UnixAddress, parse_address
 from antiphon_client.errors import BranchNotFoundError
 from antiphon_client.history import HistoryClient
+from antiphon_client.transport_errors import Endpoint, unreachable
 
 HistoryAddress = Annotated[
     str,
     typer.Option(
         "--history",
         metavar="ADDRESS",
-        envvar="ANTIPHON_HISTORY_ADDRESS",
-        default_factory=lambda: default_address("history", os.environ),
-        show_default="history.sock in the user's runtime folder",
+        default_factory=lambda: service_address("history"),
+        show_default="ANTIPHON_HISTORY_ADDRESS, else history.sock in the user's runtime folder",
         help="The history service: unix:PATH or HOST:PORT.",
     ),
 ]
@@ -30,9 +31,8 @@ CompilerAddress = Annotated[
     typer.Option(
         "--compiler",
         metavar="ADDRESS",
-        envvar="ANTIPHON_COMPILER_ADDRESS",
-        default_factory=lambda: default_address("compiler", os.environ),
-        show_default="compiler.sock in the user's runtime folder",
+        default_factory=lambda: service_address("compiler"),
+        show_default="ANTIPHON_COMPILER_ADDRESS, else compiler.sock in the user's runtime folder",
         help="The compiler service: unix:PATH or HOST:PORT.",
     ),
 ]
@@ -44,19 +44,31 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs."
 
 
 def open_history(address: str) -> HistoryClient:
-    """Open the history service; raises typer.BadParameter for what is no address."""
-    try:
-        return HistoryClient(address)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--history") from None
+    """Open the history service.
+
+    Raises:
+        typer.BadParameter: It is no address.
+        ServiceUnreachableError: It is a socket that is not there.
+    """
+    _check("history", address)
+    return HistoryClient(address)
 
 
 def open_compiler(address: str) -> CompilerClient:
-    """Open the compiler service; raises typer.BadParameter for what is no address."""
+    """Open the compiler service; raises as :func:`open_history` does."""
+    _check("compiler", address)
+    return CompilerClient(address)
+
+
+def _check(service: str, address: str) -> None:
+    """Refuse what cannot be called, without the retries that a service at its restart is given."""
     try:
-        return CompilerClient(address)
+        check_address(address)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--compiler") from None
+        raise typer.BadParameter(str(error), param_hint=f"--{service}") from None
+    parsed = parse_address(address)
+    if isinstance(parsed, UnixAddress) and not os.path.exists(parsed.path):
+        raise unreachable(Endpoint(service, address))
 
 
 def find_branch(history: HistoryClient, name: str) -> Branch:

@@ -23,6 +23,7 @@ from rich.progress import (
 
 from antiphon_client.errors import AntiphonError
 from antiphon_client.json_text import dump_json_text
+from antiphon_client.transport_errors import ServiceUnreachableError
 
 # Line breaks, and the joiners that emoji and several scripts are written with.
 _KEPT = "\n\t\u200c\u200d"
@@ -51,7 +52,10 @@ def complain(text: str) -> None:
 
 
 def error_text(error: Exception) -> str:
-    """Return one line about an error, its reason first where it has one."""
+    """Return one line about an error, its reason first where it has one; of a missing service, what to do."""
+    if isinstance(error, ServiceUnreachableError) and "service" in error.metadata:
+        start = f'start one with "antiphon serve", or name another with --{error.metadata["service"]}'
+        return f"{error.reason}: {error.message}; {start}"
     if isinstance(error, AntiphonError):
         return f"{error.reason}: {error.message}"
     return str(error) or type(error).__name__

@@ -51,6 +51,7 @@ class ServicePair:
             events of their own into it.
         history_address: Where the history service is reached, once started.
         compiler_address: Where the compiler service is reached, once started.
+        store: Where the history is kept, once started.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class ServicePair:
         self.events: SimpleQueue[object] = SimpleQueue()
         self.history_address = ""
         self.compiler_address = ""
+        self.store = ""
 
     def start(self) -> None:
         """Start both and wait until both serve.
@@ -77,9 +79,10 @@ class ServicePair:
             PairError: One did not start; its reason is on standard error. None is left running.
         """
         try:
-            self.history_address = self._start("history_service", self._history_flags)
+            ready = self._start("history_service", self._history_flags)
+            self.history_address, self.store = ready["address"], ready["store"]
             flags = [*self._compiler_flags, *_flags(history=self.history_address)]
-            self.compiler_address = self._start("compiler_service", flags)
+            self.compiler_address = self._start("compiler_service", flags)["address"]
         except BaseException:
             self.stop()
             raise
@@ -118,20 +121,20 @@ class ServicePair:
         """Stop both."""
         self.stop()
 
-    def _start(self, module: str, flags: list[str]) -> str:
+    def _start(self, module: str, flags: list[str]) -> dict[str, str]:
         command = [sys.executable, "-m", module, *flags]
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, process_group=0)
         self._children[module] = child
-        address = _address_when_ready(module, child)
+        ready = _ready_line(module, child)
         threading.Thread(target=self._report_exit, args=(module, child), daemon=True).start()
-        return address
+        return ready
 
     def _report_exit(self, module: str, child: subprocess.Popen[bytes]) -> None:
         self.events.put(ServiceExit(module, child.wait()))
 
 
-def _address_when_ready(module: str, child: subprocess.Popen[bytes]) -> str:
-    """Read the line that a service prints once it serves, and return its address."""
+def _ready_line(module: str, child: subprocess.Popen[bytes]) -> dict[str, str]:
+    """Read what a service says once it serves: its address and, of the history service, its store."""
     assert child.stdout is not None
     deadline = time.monotonic() + START_SECONDS
     with selectors.DefaultSelector() as selector:
@@ -141,8 +144,8 @@ def _address_when_ready(module: str, child: subprocess.Popen[bytes]) -> str:
     line = child.stdout.readline()
     if not line:
         raise PairError(f"{module} did not start (exit code {child.wait()})")
-    address: str = json.loads(line)["address"]
-    return address
+    ready: dict[str, str] = json.loads(line)
+    return ready
 
 
 def _flags(**values: str | None) -> list[str]:

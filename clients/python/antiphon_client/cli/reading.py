@@ -49,6 +49,13 @@ class ExportFormat(StrEnum):
     ANTIPHON = "antiphon"
 
 
+def _export_format(text: str) -> ExportFormat:
+    try:
+        return ExportFormat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not one of: {', '.join(ExportFormat)}") from None
+
+
 def branches(
     history: HistoryAddress,
     prefix: Annotated[
@@ -89,7 +96,9 @@ def log(
 def export(
     branch: BranchName,
     history: HistoryAddress,
-    format_: Annotated[ExportFormat, typer.Option("--format", help="What to write.")] = ExportFormat.OPENAI,
+    format_: Annotated[
+        ExportFormat, typer.Option("--format", metavar="openai", parser=_export_format, help="What to write.")
+    ] = ExportFormat.OPENAI,
     at_revision: AtRevision = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", dir_okay=False, help="Write there.")

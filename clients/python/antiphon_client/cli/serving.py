@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from types import FrameType
 from typing import Annotated
 
@@ -21,6 +23,8 @@ EXAMPLES = """Examples:
 _LISTEN = "unix:PATH or HOST:PORT; by default a socket in the user's runtime folder."
 _STORE = "sqlite:PATH or memory: (lost at the end); by default a file in the user's data folder."
 
+_LOG_LEVELS = ("ANTIPHON_HISTORY_LOG_LEVEL", "ANTIPHON_COMPILER_LOG_LEVEL")
+
 
 def serve(
     history_listen: Annotated[
@@ -36,7 +40,10 @@ def serve(
         typer.Option(metavar="URL", help=_STORE),
     ] = None,
     log_level: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
+        str | None,
+        typer.Option(
+            metavar="LEVEL", help="debug, info, warning or error; by default info, on a terminal warning."
+        ),
     ] = None,
     insecure: Annotated[
         bool,
@@ -48,6 +55,10 @@ def serve(
     A second signal ends them at once. If one service ends by itself, the other
     is stopped and the exit code is 1.
     """
+    if sys.stderr.isatty():
+        # Calls refused as they should be are logged at info: no news to a person.
+        for variable in _LOG_LEVELS:
+            os.environ.setdefault(variable, "warning")
     pair = ServicePair(
         history_listen=history_listen,
         compiler_listen=compiler_listen,
@@ -68,6 +79,7 @@ def serve(
     with pair:
         say(f"history   {pair.history_address}  (pid {pair.pid('history_service')})")
         say(f"compiler  {pair.compiler_address}  (pid {pair.pid('compiler_service')})")
+        say(f"store     {pair.store}")
         say("Serving; Ctrl-C stops both.")
         event = pair.events.get()
     if isinstance(event, ServiceExit):

@@ -93,6 +93,10 @@ def _read(line: int, text: bytes, default_id: str, *, needs_id: bool) -> Convers
     except JsonTextError as error:
         return BadEntry(line, str(error))
     if isinstance(value, list):
+        if value and isinstance(value[0], dict) and "messages" in value[0] and "role" not in value[0]:
+            return BadEntry(
+                line, 'an array of conversations; write JSON lines, one {"id", "messages"} a line'
+            )
         value = {"messages": value}
     if not isinstance(value, dict):
         return BadEntry(line, "neither an array of messages nor an object with id and messages")

@@ -8,7 +8,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from antiphon_client.edge.addresses import AddressError
 from antiphon_client.edge.lifecycle import ServiceServer
@@ -25,11 +26,18 @@ that live to its end: at Python's 700 the collector took 6 % of a compilation.
 """
 
 
-def run(prog: str, service: str, log_level: str, build: Callable[[], ServiceServer]) -> int:
+def run(
+    prog: str,
+    service: str,
+    log_level: str,
+    build: Callable[[], ServiceServer],
+    *,
+    facts: Mapping[str, str] = MappingProxyType({}),
+) -> int:
     """Serve until a signal asks for the end.
 
     Once it serves, one JSON line goes to standard output:
-    ``{"event": "ready", "service": ..., "address": ..., "pid": ...}``. SIGTERM and
+    ``{"event": "ready", "service": ..., "address": ..., "pid": ...}`` and ``facts``. SIGTERM and
     SIGINT stop it gracefully; a second one ends the process at once.
 
     Args:
@@ -37,6 +45,7 @@ def run(prog: str, service: str, log_level: str, build: Callable[[], ServiceServ
         service: Name of the service, for its ready line.
         log_level: See ``logs.configure_logs``.
         build: Makes the server; called inside the event loop.
+        facts: What else its ready line tells.
 
     Returns:
         The exit code: 0 after a graceful stop, 1 when the server cannot start.
@@ -44,14 +53,14 @@ def run(prog: str, service: str, log_level: str, build: Callable[[], ServiceServ
     configure_logs(log_level)
     with asyncio.Runner(loop_factory=_new_event_loop) as runner:
         try:
-            runner.run(_serve(service, build))
+            runner.run(_serve(service, build, facts))
         except (AddressError, AntiphonError, OSError) as exc:
             sys.stderr.write(f"{prog}: {exc}\n")
             return 1
     return 0
 
 
-async def _serve(service: str, build: Callable[[], ServiceServer]) -> None:
+async def _serve(service: str, build: Callable[[], ServiceServer], facts: Mapping[str, str]) -> None:
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
@@ -63,10 +72,9 @@ async def _serve(service: str, build: Callable[[], ServiceServer]) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECTION_THRESHOLD)
-    print(
-        json.dumps({"event": "ready", "service": service, "address": address, "pid": os.getpid()}), flush=True
-    )
-    log.info("ready", service=service, address=address)
+    ready = {"event": "ready", "service": service, "address": address, "pid": os.getpid(), **facts}
+    print(json.dumps(ready), flush=True)
+    log.info("ready", service=service, address=address, **facts)
     await asked.wait()
     log.info("stopping", service=service)
     await server.stop()

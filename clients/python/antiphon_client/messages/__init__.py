@@ -129,3 +129,7 @@ def __getattr__(name: str) -> Any:
         )
         return _load("Message")
     return _load(name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
