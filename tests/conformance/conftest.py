@@ -26,9 +26,7 @@ async def history(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncI
 
 
 @pytest.fixture
-async def exchange(
-    anyio_backend: str, store_kind: str, tmp_path: Path
-) -> AsyncIterator[exchanges.Exchange]:
+async def exchange(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncIterator[exchanges.Exchange]:
     """An exchange over an empty store."""
     async with exchanges.running(store_kind, tmp_path) as service:
         yield service
