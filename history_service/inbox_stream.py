@@ -56,8 +56,6 @@ async def frames(
                 after = delivered[0].sequence
             if not page.complete:
                 continue
-            # What was delivered and consumed meanwhile is passed over.
-            after = max(after, last)
             if last != caught_up_at:
                 caught_up_at = last
                 yield pb.WatchInboxResponse(caught_up=pb.InboxCaughtUp(sequence=last))

@@ -233,6 +233,18 @@ async def test_expired_for_the_last_time_is_noticed_by_pop_and_unregister(exchan
     assert [number_of(message) for message in response.inbox] == [12]
 
 
+async def test_unregistering_counts_what_died_of_its_leases_too(exchange: Exchange) -> None:
+    await exchange.deliver(1, 2, 10, 11)
+    await exchange.reject(2, await exchange.lease(2, 1))
+    await exchange.lease(2, 1)
+    exchange.clock.turn(30)
+    assert (await exchange.unregister(2)).dead_letter_count == 2
+    assert await exchange.dead() == [
+        (10, "TOO_MANY_DELIVERIES", 2, 2),
+        (11, "RECIPIENT_UNREGISTERED", 2, 0),
+    ]
+
+
 async def test_a_lowered_limit_of_deliveries_holds_for_what_is_queued(exchange: Exchange) -> None:
     await exchange.deliver(1, 2, 10, 11)
     await exchange.reject(2, await exchange.lease(2, 1))
