@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz``: the full figure, for both services."""
+"""``python -m tests.fuzz``: the full figure, for every service."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.fuzz.pair import fuzz_compiler, fuzz_history
+from tests.fuzz.pair import fuzz_compiler, fuzz_exchange, fuzz_history
 
-_SERVICES = {"history": fuzz_history, "compiler": fuzz_compiler}
+_SERVICES = {"history": fuzz_history, "exchange": fuzz_exchange, "compiler": fuzz_compiler}
 
 
 def main() -> int:
-    """Fuzz both services, print what came of it, and return 1 if anything failed."""
+    """Fuzz every service, print what came of it, and return 1 if anything failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=20_000, help="requests a service (20,000)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other requests (1)")

@@ -113,15 +113,34 @@ async def _send(channel: grpc.aio.Channel, case: Case) -> tuple[str, str]:
     path = f"/{case.method.containing_service.full_name}/{case.method.name}"
     replies: list[bytes] = []
     try:
-        if case.method.server_streaming:
+        if case.method.client_streaming:
+            upload: Any = channel.stream_unary(path)
+            replies.append(await upload(iter([case.body]), timeout=CALL_SECONDS))
+        elif case.method.server_streaming:
             stream: Any = channel.unary_stream(path)
-            replies += [frame async for frame in stream(case.body, timeout=CALL_SECONDS)]
+            replies += await _read(stream(case.body, timeout=CALL_SECONDS), case)
         else:
             unary: Any = channel.unary_unary(path)
             replies.append(await unary(case.body, timeout=CALL_SECONDS))
     except grpc.aio.AioRpcError as exc:
         return _judge(exc)
     return "OK", "".join(_judge_reply(case, reply) for reply in replies)
+
+
+async def _read(stream: Any, case: Case) -> list[bytes]:
+    """Read a stream to its end; one that would stay open, until it has nothing more to say for now."""
+    replies: list[bytes] = []
+    async for frame in stream:
+        replies.append(frame)
+        if _is_quiet(case, frame):
+            stream.cancel()
+            break
+    return replies
+
+
+def _is_quiet(case: Case, frame: bytes) -> bool:
+    reply = GetMessageClass(case.method.output_type).FromString(frame)
+    return "caught_up" in reply.DESCRIPTOR.fields_by_name and reply.HasField("caught_up")
 
 
 def _judge_reply(case: Case, reply: bytes) -> str:

@@ -38,6 +38,8 @@ def bad_utf8(rng: Random, request: Message) -> bytes:
         for field in fields_of(message)
         if field.type == FieldDescriptor.TYPE_STRING
     ]
+    if not places:  # A request may hold bytes alone.
+        return flipped(rng, request)
     message, field = rng.choice(places)
     if field.is_repeated:
         getattr(message, field.name).append(_MARK)

@@ -7,16 +7,20 @@ from pathlib import Path
 from random import Random
 
 import grpc.aio
+from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.json_format import ParseDict
 
 from antiphon.compiler.v1 import compiler_service_pb2
+from antiphon.history.v1 import exchange_service_pb2, exchange_service_pb2_grpc
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc as pb_grpc
+from tests.fuzz import values
 from tests.fuzz.cases import cases
 from tests.fuzz.harness import Report, run
 from tests.fuzz.values import World, new_uuid
 from tests.support.programs import Program, program
 
+EXCHANGE = exchange_service_pb2.DESCRIPTOR.services_by_name["ExchangeService"]
 HISTORY = pb.DESCRIPTOR.services_by_name["HistoryService"]
 COMPILER = compiler_service_pb2.DESCRIPTOR.services_by_name["CompilerService"]
 
@@ -25,10 +29,11 @@ _BRANCHES = 8
 
 
 class Settler:
-    """Gives the series new branches now and then: the former ones get deleted and overgrown."""
+    """Gives the series new branches and owners now and then: the former ones get deleted and overgrown."""
 
     def __init__(self, channel: grpc.aio.Channel, world: World, seed: int) -> None:
         self._stub = pb_grpc.HistoryServiceStub(channel)
+        self._exchange = exchange_service_pb2_grpc.ExchangeServiceStub(channel)
         self._world = world
         self._rng = Random(f"settler:{seed}")
         self._next = 0
@@ -46,6 +51,8 @@ class Settler:
         for branch_id in world.branches:
             await self._stub.CreateBranch(pb.CreateBranchRequest(branch_id=branch_id))
             await self._stub.AddMessages(_first_messages(branch_id, world.messages))
+            owner = exchange_service_pb2.RegisterOwnerRequest(exchange_id=values.EXCHANGE, owner_id=branch_id)
+            await self._exchange.RegisterOwner(owner)
 
 
 def _first_messages(branch_id: str, ids: list[str]) -> pb.AddMessagesRequest:
@@ -61,12 +68,21 @@ def _first_messages(branch_id: str, ids: list[str]) -> pb.AddMessagesRequest:
 
 
 async def fuzz_history(folder: Path, count: int, seed: int, store: str = "memory:") -> Report:
-    """Fuzz a history service."""
+    """Fuzz HistoryService."""
+    return await _fuzz_one(HISTORY, folder, count, seed, store)
+
+
+async def fuzz_exchange(folder: Path, count: int, seed: int, store: str = "memory:") -> Report:
+    """Fuzz ExchangeService, which the history service serves too."""
+    return await _fuzz_one(EXCHANGE, folder, count, seed, store)
+
+
+async def _fuzz_one(service: ServiceDescriptor, folder: Path, count: int, seed: int, store: str) -> Report:
     world = World()
     with program("history_service", "--listen", f"unix:{folder}/h.sock", "--store", store) as history:
         async with grpc.aio.insecure_channel(history.address) as channel:
             settler = Settler(channel, world, seed)
-            report = await run(channel, cases(HISTORY, world, seed), count, settler.prepare)
+            report = await run(channel, cases(service, world, seed), count, settler.prepare)
         report.failures += _unfit(history)
     return report
 

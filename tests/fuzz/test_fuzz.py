@@ -20,7 +20,7 @@ from tests.fuzz.cases import cases
 from tests.fuzz.fields import path_name, paths_of
 from tests.fuzz.harness import Report, run
 from tests.fuzz.mutate import MUTATIONS
-from tests.fuzz.pair import COMPILER, HISTORY, fuzz_compiler, fuzz_history
+from tests.fuzz.pair import COMPILER, EXCHANGE, HISTORY, fuzz_compiler, fuzz_exchange, fuzz_history
 from tests.fuzz.values import World, new_uuid
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,10 @@ CASES = int(os.environ.get("ANTIPHON_FUZZ_BODIES", "2000"))
 SEED = int(os.environ.get("ANTIPHON_FUZZ_SEED", "1"))
 
 
-@pytest.mark.parametrize(("fuzz", "service"), [(fuzz_history, HISTORY), (fuzz_compiler, COMPILER)])
+@pytest.mark.parametrize(
+    ("fuzz", "service"),
+    [(fuzz_history, HISTORY), (fuzz_exchange, EXCHANGE), (fuzz_compiler, COMPILER)],
+)
 async def test_no_request_breaks_a_service(fuzz: Any, service: Any, tmp_path: Path) -> None:
     report: Report = await fuzz(tmp_path, CASES, SEED)
     report.check()

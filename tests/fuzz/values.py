@@ -55,12 +55,19 @@ OBJECT_FIELDS = {
 }
 
 
+EXCHANGE = "fuzz"
+_MESSAGE_IDS = (
+    *("id", "message_id", "message_ids", "up_to_message_id"),
+    *("action_request_id", "action_response_id"),
+)
+
+
 @dataclass
 class World:
     """The ids that exist, or may, on the service under test.
 
     Attributes:
-        branches: Branch ids.
+        branches: Branch ids; also the owners of the exchange ``EXCHANGE``.
         messages: Message ids; the same in every branch.
         actions: Those of them that are action requests.
         requests: Request ids, few enough to be met again.
@@ -131,16 +138,20 @@ def _is_json(name: str) -> bool:
 
 
 def _good_text(rng: Random, world: World, name: str) -> str:
-    if name in ("branch_id", "parent_branch_id"):
+    if name in ("branch_id", "parent_branch_id", "source_branch_id"):
         return rng.choice(world.branches) if rng.random() < 0.95 else new_uuid(rng)
     if name == "action_request_id" and rng.random() < 0.7:
         return rng.choice(world.actions)
-    if name in ("id", "message_id", "message_ids", "action_request_id", "action_response_id"):
+    if name in ("owner_id", "sender_id", "recipient_id", "member_id"):
+        return rng.choice(world.branches) if rng.random() < 0.9 else new_uuid(rng)
+    if name == "exchange_id":
+        return EXCHANGE if rng.random() < 0.9 else "elsewhere"
+    if name in ("lease_ids", "dead_letter_id", "incarnation"):
+        return new_uuid(rng)
+    if name in _MESSAGE_IDS:
         return rng.choice(world.messages) if rng.random() < 0.9 else new_uuid(rng)
     if name == "request_id":
         return new_uuid(rng) if rng.random() < 0.8 else rng.choice(world.requests)
-    if name == "member_id":
-        return new_uuid(rng)
     if name == "page_token":
         return "" if rng.random() < 0.8 else "bm90IGEgdG9rZW4"
     if name in ("images", "url"):
