@@ -10,11 +10,13 @@ WORKERS ?= 2
 KILLS ?= 50
 CUTS ?= 1000
 COUNT ?= 20000
+LEASES ?= 100000
+PROGRAMS ?= 5000
 
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test lint format lock proto proto-check proto-freeze bench bench-peers crash fuzz clean
+.PHONY: help setup run serve test lint format lock proto proto-check proto-freeze bench bench-peers layout crash crash-exchange crash-watch programs fuzz clean
 MAKEFLAGS += --no-print-directory
 
 help: ## Show this list.
@@ -84,6 +86,20 @@ $(PEERS)/.installed: tests/bench/peers/requirements.lock
 crash: $(STAMP) ## Kill the history service 50 times (KILLS=) and cut its power 1,000 times (CUTS=) during acknowledged writes.
 	@$(BIN)/python -m tests.crash.kills --kills $(KILLS)
 	@$(BIN)/python -m tests.crash.power_cuts --cuts $(CUTS)
+
+crash-exchange: $(STAMP) ## Kill consumers and services at random under 100,000 leased messages (LEASES=), and Collect at every step.
+	@$(BIN)/python -m tests.crash.exchange_leases --messages $(LEASES)
+	@$(BIN)/python -m tests.crash.exchange_collect
+	@$(BIN)/python -m tests.crash.exchange_collect --operation collect_all --every 2
+
+crash-watch: $(STAMP) ## Kill a watcher 100 times during 10,000 writes.
+	@$(BIN)/python -m tests.crash.watch_kills --kills 100 --writes 10000
+
+programs: $(STAMP) ## Compare the stores and a model over 5,000 random programs (PROGRAMS=).
+	@$(BIN)/python -m tests.conformance.programs --programs $(PROGRAMS)
+
+layout: $(STAMP) ## Measure what an append, a fork and a purge cost as branches grow and multiply.
+	@$(BIN)/python -m tests.bench.layout
 
 fuzz: $(STAMP) ## Send each service 20,000 random and mutated requests (COUNT=).
 	@$(BIN)/python -m tests.fuzz --count $(COUNT)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from antiphon.history.v1 import history_service_pb2 as history_pb
-from history_service.domain import branches, changes
+from history_service.domain import branches, changes, views
 from history_service.domain.order_keys import GAP, SYSTEM_KEY
 from history_service.domain.prepared import SYSTEM, Stamper
 from history_service.storage.port import BranchKey, BranchRow, NewMember, WriteTransaction
@@ -70,7 +70,6 @@ def import_branch(
     external_key = head.external_key if head.HasField("external_key") else None
     branches.check_free(tx, tenant_id, branch_id, external_key)
     count = len(imported.messages)
-    view = imported.view
     branch = BranchRow(
         key=BranchKey(tenant_id, branch_id, branch_id),
         incarnation=stamper.new_id(),
@@ -79,14 +78,12 @@ def import_branch(
         message_count=count,
         last_key=GAP * (count if imported.system_id is None else count - 1),
         system_id=imported.system_id,
-        view_epoch=None if view is None else 1,
-        view_count=len(view or ()),
-        view_last_key=GAP * len(view or ()),
     )
     tx.insert_branch(branch, imported.metadata_json)
     _insert_messages(tx, branch, imported.messages)
-    if view is not None:
-        _insert_view(tx, branch, view)
+    if imported.view is not None:
+        views.begin_view(tx, branch, imported.view)
+        tx.save_head(branch)
     changes.record(tx, branch, changes.ChangeKind.BRANCH_CREATED)
     return history_pb.ImportBranchResponse(branch=branches.describe(tx, branch, branch.revision))
 
@@ -109,10 +106,3 @@ def _insert_messages(tx: WriteTransaction, branch: BranchRow, messages: Imported
                 )
             )
         tx.insert_members(branch.key, branch.revision, rows)
-
-
-def _insert_view(tx: WriteTransaction, branch: BranchRow, view: Sequence[str]) -> None:
-    tx.begin_view(branch.key, branch.revision)
-    if view:
-        rows = [(GAP * position, message_id) for position, message_id in enumerate(view, start=1)]
-        tx.insert_view_rows(branch.key, branch.revision, branch.revision, rows)
