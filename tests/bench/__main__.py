@@ -27,7 +27,7 @@ FIGURES = ROOT / "docs" / "figures" / "bench.json"
 def parse() -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a short run: rougher figures in about a minute")
+    parser.add_argument("--quick", action="store_true", help="a short run: rougher figures in about a minute, not written down")
     parser.add_argument(
         "--only", choices=GROUPS, action="append", help="run this group only; may be repeated"
     )
@@ -75,7 +75,8 @@ def main() -> int:
         print("The reference package is not installed; run `make bench-peers` first.", file=sys.stderr)
         return 2
     rows = uvloop.run(run(options))
-    out = options.out or (None if options.only else FIGURES)
+    # Rough figures do not take the place of those that are kept.
+    out = options.out or (None if options.only or options.quick else FIGURES)
     if out:
         write_json(out, rows, quick=options.quick)
         print(f"written to {out}", file=sys.stderr)
