@@ -28,7 +28,9 @@ def parse() -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument(
-        "--quick", action="store_true", help="a short run: rougher figures in about a minute, not written down"
+        "--quick",
+        action="store_true",
+        help="a short run: rougher figures in about a minute, not written down",
     )
     parser.add_argument(
         "--only", choices=GROUPS, action="append", help="run this group only; may be repeated"
