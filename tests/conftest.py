@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Callable
+from contextvars import Context
 from pathlib import Path
+from typing import Any, TypeVarTuple
 
 import pytest
 from hypothesis import settings
 
+Ts = TypeVarTuple("Ts")
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
@@ -17,10 +22,26 @@ settings.register_profile("explore", derandomize=False, deadline=None, print_blo
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+class LoopOfOneTest(asyncio.SelectorEventLoop):
+    """An event loop that hears nothing any more once it is closed.
+
+    gRPC has one poller for the whole process: what comes too late for the loop
+    of one test is handled on the loop of the next, which would fail for it.
+    """
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Call back soon; never, if the loop is closed."""
+        if self.is_closed():
+            return asyncio.Handle(callback, args, self, context)
+        return super().call_soon_threadsafe(callback, *args, context=context)
+
+
 @pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    """Every asynchronous test runs on asyncio."""
-    return "asyncio"
+def anyio_backend() -> tuple[str, dict[str, Any]]:
+    """Every asynchronous test runs on asyncio, on a loop of its own."""
+    return "asyncio", {"loop_factory": LoopOfOneTest}
 
 
 @pytest.fixture(scope="session")

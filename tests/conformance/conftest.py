@@ -19,14 +19,16 @@ def store_kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def history(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncIterator[History]:
+async def history(anyio_backend: object, store_kind: str, tmp_path: Path) -> AsyncIterator[History]:
     """A history service over an empty store."""
     async with running(store_kind, tmp_path) as service:
         yield service
 
 
 @pytest.fixture
-async def exchange(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncIterator[exchanges.Exchange]:
+async def exchange(
+    anyio_backend: object, store_kind: str, tmp_path: Path
+) -> AsyncIterator[exchanges.Exchange]:
     """An exchange over an empty store."""
     async with exchanges.running(store_kind, tmp_path) as service:
         yield service

@@ -33,7 +33,7 @@ SECOND = 10**9
 
 
 @pytest.fixture
-async def exchange(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncIterator[Exchange]:
+async def exchange(anyio_backend: object, store_kind: str, tmp_path: Path) -> AsyncIterator[Exchange]:
     """An exchange of owners 1, 2 and 3, its messages leased twice at most."""
     async with running(store_kind, tmp_path) as service:
         await service.register(1, 2, 3, max_deliveries=2)

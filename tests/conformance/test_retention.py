@@ -176,7 +176,7 @@ async def test_the_next_page_of_a_trimmed_revision_has_expired(history: History)
 
 
 async def test_a_snapshot_under_way_of_a_trimmed_revision_expires(
-    anyio_backend: str, store_kind: str, tmp_path: Path
+    anyio_backend: object, store_kind: str, tmp_path: Path
 ) -> None:
     limits = Limits(snapshot_batch_messages=1, frame_bytes=120)
     async with running(store_kind, tmp_path, limits) as history:
@@ -428,7 +428,7 @@ async def test_the_sweeper_goes_on_after_a_failure(history: History) -> None:
 
 
 async def test_the_setting_for_revisions_drops_old_ones_in_batches(
-    anyio_backend: str, store_kind: str, tmp_path: Path
+    anyio_backend: object, store_kind: str, tmp_path: Path
 ) -> None:
     async with running(store_kind, tmp_path, keeping=Keeping(revisions=5)) as history:
         branch = await history.create(1)

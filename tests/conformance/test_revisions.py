@@ -202,7 +202,7 @@ async def test_request_ids_are_kept_for_a_day_and_then_forgotten(history: Histor
 
 
 @pytest.mark.parametrize("kind", ["sqlite"])
-async def test_a_request_id_survives_a_restart(anyio_backend: str, kind: str, tmp_path: Path) -> None:
+async def test_a_request_id_survives_a_restart(anyio_backend: object, kind: str, tmp_path: Path) -> None:
     request = pb.AddMessagesRequest(branch_id=uuid_of(1), messages=[instruction(1)], request_id=uuid_of(5))
     async with running(kind, tmp_path) as history:
         await history.create()

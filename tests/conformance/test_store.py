@@ -180,7 +180,7 @@ async def test_a_body_that_is_not_there_is_corruption(history: History) -> None:
     "id_bytes", [b"\xff" * 36, b"z" * 36, uuid_of(9).encode()], ids=["bytes", "text", "other"]
 )
 async def test_a_body_with_another_id_is_corruption(
-    anyio_backend: str, store_kind: str, tmp_path: Path, id_bytes: bytes
+    anyio_backend: object, store_kind: str, tmp_path: Path, id_bytes: bytes
 ) -> None:
     damaged = NewMember(uuid_of(3), 1, pb.MESSAGE_KIND_INSTRUCTION, None, False, b"\n$" + id_bytes)
     # A batch a message: the second starts after the id of the first.

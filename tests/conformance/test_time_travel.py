@@ -35,7 +35,7 @@ BRANCH = uuid_of(1)
 
 
 async def test_every_revision_is_read_and_compiled_as_it_was(
-    anyio_backend: str, store_kind: str, tmp_path: Path
+    anyio_backend: object, store_kind: str, tmp_path: Path
 ) -> None:
     async with running(store_kind, tmp_path) as history:
         await history.create(1)

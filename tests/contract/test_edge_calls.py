@@ -144,6 +144,8 @@ async def test_stop_refuses_new_calls_and_lets_running_ones_finish(tmp_path: Pat
         assert (await running).branch.branch_id == "wait"
         await stopping
         await edge.server.wait()
+        watch.cancel()
+        await watch.code()
     assert not (tmp_path / "edge.sock").exists()
 
 

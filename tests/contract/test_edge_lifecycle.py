@@ -60,6 +60,8 @@ async def test_resources_start_first_and_close_last_in_reverse(tmp_path: Path) -
         servicer.release.set()
         await call
         await asyncio.gather(*stopping)
+        watch.cancel()
+        await watch.code()
     assert record == ["a started", "b started", "call answered", "b closed", "a closed"]
 
 

@@ -30,7 +30,7 @@ SERVICE = "antiphon.history.v1.ExchangeService"
 
 
 @pytest.fixture
-async def server(anyio_backend: str, tmp_path: Path) -> AsyncIterator[ServiceServer]:
+async def server(anyio_backend: object, tmp_path: Path) -> AsyncIterator[ServiceServer]:
     """A started server over a SQLite store."""
     settings = HistorySettings.model_validate({"listen": f"unix:{tmp_path / 's'}", "store": "memory:"})
     running = build_server(settings, open_store(store_url("sqlite", tmp_path)))

@@ -26,7 +26,7 @@ NOT_A_UUID = ("", "x", "00000000-0000-4000-8000-00000000000A", uuid_of(1)[:-1], 
 
 
 @pytest.fixture
-async def history(anyio_backend: str, tmp_path: Path) -> AsyncIterator[History]:
+async def history(anyio_backend: object, tmp_path: Path) -> AsyncIterator[History]:
     """A service with branch 1: a system record, an instruction, an action request."""
     async with running("memory", tmp_path) as service:
         await service.create(1)

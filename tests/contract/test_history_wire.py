@@ -27,7 +27,7 @@ BRANCH = uuid_of(1)
 
 @pytest.fixture(params=STORES)
 async def stub(
-    anyio_backend: str, request: pytest.FixtureRequest, tmp_path: Path
+    anyio_backend: object, request: pytest.FixtureRequest, tmp_path: Path
 ) -> AsyncIterator[pb_grpc.HistoryServiceAsyncStub]:
     """A stub of a running service over each store; branch 1 has three messages."""
     settings = HistorySettings(listen=f"unix:{tmp_path / 'history.sock'}", limits=Limits(frame_bytes=2000))

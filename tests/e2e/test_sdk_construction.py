@@ -40,7 +40,7 @@ def history(pair: Pair) -> Iterator[HistoryClient]:
 
 
 @pytest.fixture
-async def async_history(anyio_backend: str, tmp_path: Path) -> AsyncIterator[AsyncHistoryClient]:
+async def async_history(anyio_backend: object, tmp_path: Path) -> AsyncIterator[AsyncHistoryClient]:
     async with running_pair(tmp_path) as pair, AsyncHistoryClient(pair.history, timeout=20) as client:
         yield client
 

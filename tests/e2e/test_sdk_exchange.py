@@ -266,7 +266,7 @@ def test_watching_goes_on_after_the_last_sequence_seen(exchange: Exchange) -> No
 
 
 @pytest.fixture
-async def async_exchange(anyio_backend: str, tmp_path: Path) -> AsyncIterator[AsyncExchange]:
+async def async_exchange(anyio_backend: object, tmp_path: Path) -> AsyncIterator[AsyncExchange]:
     async with running_pair(tmp_path) as pair, AsyncHistoryClient(pair.history, timeout=20) as history:
         yield AsyncExchange(history, "agents")
 

@@ -45,7 +45,7 @@ def branch(history: HistoryClient) -> Branch:
 
 
 @pytest.fixture
-async def async_branch(anyio_backend: str, tmp_path: Path) -> AsyncIterator[AsyncBranch]:
+async def async_branch(anyio_backend: object, tmp_path: Path) -> AsyncIterator[AsyncBranch]:
     async with running_pair(tmp_path) as pair, AsyncHistoryClient(pair.history, timeout=20) as history:
         yield await AsyncBranch.create(history)
 

@@ -18,7 +18,7 @@ def store_kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def history(anyio_backend: str, store_kind: str, tmp_path: Path) -> AsyncIterator[History]:
+async def history(anyio_backend: object, store_kind: str, tmp_path: Path) -> AsyncIterator[History]:
     """A history service over an empty store."""
     async with running(store_kind, tmp_path) as service:
         yield service

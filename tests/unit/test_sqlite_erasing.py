@@ -32,7 +32,7 @@ async def furnished(history: History) -> str:
     return branch
 
 
-async def test_a_purge_leaves_no_bytes_in_the_files(anyio_backend: str, tmp_path: Path) -> None:
+async def test_a_purge_leaves_no_bytes_in_the_files(anyio_backend: object, tmp_path: Path) -> None:
     async with running("sqlite", tmp_path) as history:
         branch = await furnished(history)
         assert SECRET.encode() in on_disk(tmp_path)
@@ -44,7 +44,7 @@ async def test_a_purge_leaves_no_bytes_in_the_files(anyio_backend: str, tmp_path
     assert b"another branch's" in on_disk(tmp_path)
 
 
-async def test_a_trim_leaves_no_bytes_of_what_it_drops(anyio_backend: str, tmp_path: Path) -> None:
+async def test_a_trim_leaves_no_bytes_of_what_it_drops(anyio_backend: object, tmp_path: Path) -> None:
     async with running("sqlite", tmp_path) as history:
         branch = await furnished(history)
         edited = [instruction(number, "edited") for number in range(1, 5)]
@@ -85,7 +85,7 @@ async def with_views(history: History) -> str:
     return branch
 
 
-async def test_a_trim_leaves_no_row_that_nothing_shows(anyio_backend: str, tmp_path: Path) -> None:
+async def test_a_trim_leaves_no_row_that_nothing_shows(anyio_backend: object, tmp_path: Path) -> None:
     async with running("sqlite", tmp_path) as history:
         branch = await with_views(history)
         expected = {"branch": 1, "branch_metadata": 1, "body_share": 0}
@@ -104,7 +104,7 @@ async def test_a_trim_leaves_no_row_that_nothing_shows(anyio_backend: str, tmp_p
 
 
 async def test_a_purge_leaves_a_tombstone_and_its_last_change_alone(
-    anyio_backend: str, tmp_path: Path
+    anyio_backend: object, tmp_path: Path
 ) -> None:
     async with running("sqlite", tmp_path) as history:
         branch = await with_views(history)
