@@ -1,6 +1,7 @@
 """Short runs of the exchange's crash harnesses, and their proof that they see faults.
 
-``ANTIPHON_TEST_MESSAGES`` asks for the lease runs and says how long they are; ``ANTIPHON_TEST_SEED`` makes another one.
+``ANTIPHON_TEST_MESSAGES`` asks for the lease runs and says how long they are;
+``ANTIPHON_TEST_SEED`` makes another one.
 """
 
 from __future__ import annotations
