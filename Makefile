@@ -89,7 +89,7 @@ crash: $(STAMP) ## Kill the history service 50 times (KILLS=) and cut its power 
 
 crash-exchange: $(STAMP) ## Kill consumers and services at random under 100,000 leased messages (LEASES=), and Collect at every step.
 	@$(BIN)/python -m tests.crash.exchange_leases --messages $(LEASES)
-	@ANTIPHON_TEST_MESSAGES=1500 $(BIN)/python -m pytest -q tests/crash/test_exchange_kills.py
+	@$(BIN)/python -m pytest -q tests/crash/test_exchange_kills.py
 	@$(BIN)/python -m tests.crash.exchange_collect
 	@$(BIN)/python -m tests.crash.exchange_collect --operation collect_all --every 2
 

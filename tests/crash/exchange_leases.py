@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import random
 import sys
 import tempfile
@@ -101,10 +100,8 @@ class Run:
                     senders.create_task(self._send_all(sender))
             await self._until_quiet()
             self.seconds = time.monotonic() - began
-            for task in crew:
-                task.cancel()
-            await asyncio.wait(crew)
             self._ended = True
+            await asyncio.wait(crew)
             await self._drain()
             await self._judge()
             server.cancel()
@@ -182,16 +179,24 @@ class Run:
         self.known.sent.add(number)
 
     async def _keep_consuming(self, slot: int, life: float) -> None:
-        """Let one consumer live after another."""
-        while True:
+        """Let one consumer live after another, until the run ends."""
+        while not self._ended:
             consumer = asyncio.create_task(self._consume(OWNERS[slot % len(OWNERS)]))
             try:
                 await asyncio.wait([consumer], timeout=self._chance.expovariate(1 / life))
+                await self._kill(consumer)
             finally:
                 consumer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await consumer
             self.known.consumers_killed += 1
+
+    async def _kill(self, consumer: asyncio.Task[None]) -> None:
+        """End a consumer wherever it stands, and raise what it raised."""
+        while not consumer.done():
+            # Asked again: a call that fails in the same moment takes the place of the cancellation.
+            consumer.cancel()
+            await asyncio.wait([consumer], timeout=1)
+        if not consumer.cancelled():
+            consumer.result()
 
     async def _consume(self, owner: int) -> None:
         while True:
