@@ -92,6 +92,8 @@ crash-exchange: $(STAMP) ## Kill consumers and services at random under 100,000 
 	@$(BIN)/python -m pytest -q tests/crash/test_exchange_kills.py
 	@$(BIN)/python -m tests.crash.exchange_collect
 	@$(BIN)/python -m tests.crash.exchange_collect --operation collect_all --every 2
+	@$(BIN)/python -m tests.crash.exchange_collect --operation send --every 2
+	@$(BIN)/python -m tests.crash.exchange_collect --operation unregister
 
 crash-watch: $(STAMP) ## Kill a watcher 100 times during 10,000 writes.
 	@$(BIN)/python -m tests.crash.watch_kills --kills 100 --writes 10000

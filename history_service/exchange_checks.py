@@ -14,6 +14,8 @@ from history_service.request_checks import Checks, check_count
 EXCHANGE_ID_BYTES = 512
 DEFAULT_VISIBILITY_SECONDS = 30
 MAX_VISIBILITY_SECONDS = 43_200
+MOST_OWNERS = 20_000
+"""The most that ``max_owners`` can be: a broadcast reaches all in one transaction, some 50 µs each."""
 
 _MODES = frozenset(pb.DeliveryMode.values())
 _FATES = frozenset(pb.QueuedMail.values())
@@ -95,6 +97,8 @@ def check_register_owner(request: pb.RegisterOwnerRequest) -> None:
     for field, value in settings.ListFields():
         if field.name in EXCHANGE_LIMITS and value < 1:
             checks.add(f"settings.{field.name}", "must be 1 or more")
+    if settings.max_owners > MOST_OWNERS:
+        checks.add("settings.max_owners", f"must be 1 to {MOST_OWNERS}, is {settings.max_owners}")
     checks.finish()
 
 

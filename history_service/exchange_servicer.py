@@ -5,10 +5,10 @@ As ``servicer`` does for the history. Errors per RPC are listed in the proto.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,16 +18,25 @@ from google.protobuf.descriptor import Descriptor
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon.history.v1 import exchange_service_pb2_grpc
 from antiphon_client.edge.call import current_call
-from antiphon_client.ids import derived_request_id, new_ordered_id
+from antiphon_client.ids import new_ordered_id
 from antiphon_client.limits import Limits
 from history_service import exchange_checks as checks
 from history_service import exchange_encoding as encoding
 from history_service import inbox_stream, paging
-from history_service.domain import exchange_dead_letters, exchange_delivery, exchange_inbox, exchange_owners
-from history_service.domain.exchange_delivery import Progress
-from history_service.domain.exchange_ledger import Ledger
+from history_service.domain import exchange_dead_letters, exchange_inbox, exchange_owners
+from history_service.domain.exchange_ledger import STEP_SIZE, Ledger
+from history_service.domain.exchange_steps import (
+    Collection,
+    CollectionOfAll,
+    Outcome,
+    Rule,
+    RuleWrite,
+    Sending,
+    Unregistration,
+    Write,
+)
 from history_service.domain.prepared import NANOSECONDS, Stamper
-from history_service.domain.writes import CreationResponse, WriteCall, write_once
+from history_service.domain.writes import Unfinished, WriteCall, write_step
 from history_service.inbox_stream import Inbox
 from history_service.signals import Signals
 from history_service.storage.exchange_port import ExchangeKey
@@ -38,7 +47,6 @@ from history_service.write_calls import WriteCalls
 Context = grpc.aio.ServicerContext[Any, Any]
 Spliced = Any
 """An encoded response. The edge passes it through; the generated base class knows typed ones only."""
-Rule = Callable[[Ledger], CreationResponse]
 
 
 class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
@@ -52,6 +60,7 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
         clock: Callable[[], int] = time.time_ns,
         make_id: Callable[[], str] = new_ordered_id,
         watch_times: WatchTimes = DEFAULT_TIMES,
+        step_size: int = STEP_SIZE,
     ) -> None:
         """Set up the servicer.
 
@@ -61,12 +70,15 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
             clock: Returns nanoseconds since the epoch; leases run by it.
             make_id: Returns a fresh canonical UUID for a message, a lease or a dead letter.
             watch_times: How long a watch is quiet.
+            step_size: Letters that one transaction moves at most, about; see ``exchange_ledger``.
         """
         self._store = store
         self._limits = limits
         self._clock = clock
         self._make_id = make_id
         self._watch_times = watch_times
+        self._step_size = step_size
+        self._turns = asyncio.Lock()
         self._stamper = Stamper(clock, make_id, make_id, limits.message_bytes)
         self._signals = Signals()
         self._write_calls = WriteCalls(clock)
@@ -77,19 +89,18 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
         """Register an owner."""
         checks.check_register_owner(request)
         rule = partial(exchange_owners.register, owner_id=request.owner_id, settings=request.settings)
-        return await self._step(request, pb.RegisterOwnerResponse.DESCRIPTOR, rule)
+        return await self._apply(request, pb.RegisterOwnerResponse.DESCRIPTOR, rule)
 
     async def UnregisterOwner(self, request: pb.UnregisterOwnerRequest, context: Context) -> Spliced:
         """Unregister an owner."""
         checks.check_unregister_owner(request)
-        rule = partial(
-            exchange_owners.unregister,
-            owner_id=request.owner_id,
+        write = Unregistration(
+            request.owner_id,
             give_back=request.queued_mail == pb.QUEUED_MAIL_RETURN,
             max_messages=self._limits.page_messages,
             max_bytes=self._limits.page_bytes,
         )
-        return await self._step(request, pb.UnregisterOwnerResponse.DESCRIPTOR, rule)
+        return await self._write(request, pb.UnregisterOwnerResponse.DESCRIPTOR, write)
 
     async def ListOwners(self, request: pb.ListOwnersRequest, context: Context) -> pb.ListOwnersResponse:
         """List registered owners."""
@@ -110,63 +121,17 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
         checks.check_send(request, self._limits)
         message = request.message
         prepared = self._stamper.prepare_all([message])[0]
-        rule = partial(exchange_delivery.send, message=message, prepared=prepared)
-        return await self._step(request, pb.SendResponse.DESCRIPTOR, rule)
+        return await self._write(request, pb.SendResponse.DESCRIPTOR, Sending(message, prepared))
 
     async def Collect(self, request: pb.CollectRequest, context: Context) -> Spliced:
         """Deliver an owner's outbox."""
         checks.check_collect(request)
-
-        def rule(ledger: Ledger) -> pb.CollectResponse:
-            delivered, dead, remaining = exchange_delivery.collect(ledger, request.owner_id)
-            return pb.CollectResponse(
-                delivered_count=delivered, dead_letter_count=dead, remaining_count=remaining
-            )
-
-        return await self._step(request, pb.CollectResponse.DESCRIPTOR, rule)
+        return await self._write(request, pb.CollectResponse.DESCRIPTOR, Collection(request.owner_id))
 
     async def CollectAll(self, request: pb.CollectAllRequest, context: Context) -> Spliced:
-        """Deliver every owner's outbox, a transaction each."""
+        """Deliver every owner's outbox."""
         checks.check_collect_all(request)
-        call = self._write_calls.make(request.request_id, pb.CollectAllResponse.DESCRIPTOR)
-        key, progress = _key(request), Progress(0)
-        if not await self._is_recorded(call):
-            progress = await self._collect_all(call, key)
-        response = pb.CollectAllResponse(
-            delivered_count=progress.delivered,
-            dead_letter_count=progress.dead,
-            remaining_count=progress.remaining,
-        )
-        return await self._store.write(lambda tx: write_once(tx, call, lambda _: response))
-
-    async def _is_recorded(self, call: WriteCall) -> bool:
-        if not call.request_id:
-            return False
-        return await self._store.read(
-            lambda tx: tx.recorded_response(call.tenant_id, call.request_id) is not None
-        )
-
-    async def _collect_all(self, call: WriteCall, key: ExchangeKey) -> Progress:
-        """Collect for one owner after another.
-
-        Each transaction records how far it came, as the response to a request
-        of its own: whoever sends the request again follows in these steps.
-        """
-
-        def step_call(number: int) -> WriteCall:
-            request_id = derived_request_id(call.request_id, str(number)) if call.request_id else ""
-            return replace(call, request_id=request_id, replay_mark=b"", expire_before=None)
-
-        def begin(ledger: Ledger) -> Progress:
-            return exchange_delivery.begin_collect_all(ledger.tx, key)
-
-        number = 0
-        progress = Progress.decoded(await self._run(step_call(number), key, begin))
-        while not progress.finished:
-            number += 1
-            rule = partial(exchange_delivery.collect_next, progress=progress)
-            progress = Progress.decoded(await self._run(step_call(number), key, rule))
-        return progress
+        return await self._write(request, pb.CollectAllResponse.DESCRIPTOR, CollectionOfAll())
 
     # Consuming
 
@@ -197,10 +162,11 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
         """Take the oldest message of a sender."""
         checks.check_pop(request)
 
-        def rule(ledger: Ledger) -> CreationResponse:
-            return encoding.pop_response(exchange_inbox.pop(ledger, request.owner_id, request.sender_id))
+        def rule(ledger: Ledger) -> Outcome:
+            popped = exchange_inbox.pop(ledger, request.owner_id, request.sender_id)
+            return popped if isinstance(popped, Unfinished) else encoding.pop_response(popped)
 
-        return await self._step(request, pb.PopResponse.DESCRIPTOR, rule)
+        return await self._apply(request, pb.PopResponse.DESCRIPTOR, rule)
 
     async def Lease(self, request: pb.LeaseRequest, context: Context) -> Spliced:
         """Hand out messages for a time."""
@@ -209,7 +175,7 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
         seconds = request.visibility_seconds or checks.DEFAULT_VISIBILITY_SECONDS
         limit = min(request.max_messages or 1, self._limits.page_messages)
 
-        def rule(ledger: Ledger) -> CreationResponse:
+        def rule(ledger: Ledger) -> Outcome:
             leased = exchange_inbox.lease(
                 ledger,
                 request.owner_id,
@@ -218,21 +184,21 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
                 limit=limit,
                 max_bytes=self._limits.page_bytes,
             )
-            return encoding.lease_response(leased)
+            return leased if isinstance(leased, Unfinished) else encoding.lease_response(leased)
 
-        return await self._step(request, pb.LeaseResponse.DESCRIPTOR, rule)
+        return await self._apply(request, pb.LeaseResponse.DESCRIPTOR, rule)
 
     async def Acknowledge(self, request: pb.AcknowledgeRequest, context: Context) -> Spliced:
         """Remove leased messages."""
         checks.check_leases(request, self._limits)
         rule = partial(exchange_inbox.acknowledge, owner_id=request.owner_id, lease_ids=request.lease_ids)
-        return await self._step(request, pb.AcknowledgeResponse.DESCRIPTOR, rule)
+        return await self._apply(request, pb.AcknowledgeResponse.DESCRIPTOR, rule)
 
     async def Reject(self, request: pb.RejectRequest, context: Context) -> Spliced:
         """Give leased messages back."""
         checks.check_leases(request, self._limits)
         rule = partial(exchange_inbox.reject, owner_id=request.owner_id, lease_ids=request.lease_ids)
-        return await self._step(request, pb.RejectResponse.DESCRIPTOR, rule)
+        return await self._apply(request, pb.RejectResponse.DESCRIPTOR, rule)
 
     async def WatchInbox(self, request: pb.WatchInboxRequest, context: Context) -> AsyncIterator[Spliced]:
         """Stream the deliveries to an inbox."""
@@ -270,32 +236,47 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
         rule = partial(
             exchange_dead_letters.redrive, dead_letter_id=request.dead_letter_id, recipient_id=recipient_id
         )
-        return await self._step(request, pb.RedriveDeadLetterResponse.DESCRIPTOR, rule)
+        return await self._apply(request, pb.RedriveDeadLetterResponse.DESCRIPTOR, rule)
 
-    # What every step does
+    # What every write does
 
-    async def _step(self, request: checks.ExchangeWrite, response: Descriptor, rule: Rule) -> bytes:
-        return await self._run(self._write_calls.make(request.request_id, response), _key(request), rule)
+    async def _apply(self, request: checks.ExchangeWrite, response: Descriptor, rule: Rule) -> bytes:
+        return await self._write(request, response, RuleWrite(rule))
 
-    async def _run(self, call: WriteCall, key: ExchangeKey, rule: Rule) -> bytes:
-        """Run a step in one transaction, unless it was run before; then wake who watches what it reached."""
+    async def _write(self, request: checks.ExchangeWrite, response: Descriptor, write: Write) -> bytes:
+        """Take a write's steps, unless they were taken before, until one answers."""
+        call = self._write_calls.make(request.request_id, response)
+        key = _key(request)
+        number = 0
+        outcome = await self._step(call, key, number, write)
+        while isinstance(outcome, Unfinished):
+            write.follow(outcome.record)
+            number += 1
+            # One at a time: however many writes go on, others' works wait for one of their steps.
+            async with self._turns:
+                await asyncio.sleep(0)  # Those works are begun: not every store has a thread of its own.
+                outcome = await self._step(call, key, number, write)
+        return outcome
+
+    async def _step(self, call: WriteCall, key: ExchangeKey, number: int, write: Write) -> bytes | Unfinished:
+        """Run a step in one transaction; then wake who watches what it reached."""
         reached: set[str] = set()
 
-        def step(tx: WriteTransaction) -> CreationResponse:
+        def rule(tx: WriteTransaction) -> Outcome:
             # The time is read here: a write may wait for its turn, and leases run meanwhile.
-            ledger = Ledger(tx.exchange, key, self._clock(), self._make_id)
-            response = rule(ledger)
+            ledger = Ledger(tx.exchange, key, self._clock(), self._make_id, self._step_size)
+            outcome = write.step(ledger)
             reached.update(ledger.reached)
-            return response
+            return outcome
 
-        def work(tx: WriteTransaction) -> bytes:
+        def work(tx: WriteTransaction) -> bytes | Unfinished:
             reached.clear()
-            return write_once(tx, call, step)
+            return write_step(tx, call, number, rule)
 
-        response = await self._store.write(work)
+        outcome = await self._store.write(work, apart=number > 0)
         for owner_id in reached:
             self._signals.notify(Inbox(key, owner_id))
-        return response
+        return outcome
 
 
 def _key(request: checks.ExchangeRequest) -> ExchangeKey:

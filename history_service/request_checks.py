@@ -175,17 +175,19 @@ def check_trim_history(request: history_pb.TrimHistoryRequest) -> None:
     checks.finish()
 
 
-def _branch_metadata(checks: Checks, metadata_json: str, limits: Limits) -> None:
+def _branch_metadata(
+    checks: Checks, metadata_json: str, limits: Limits, field: str = "metadata_json"
+) -> None:
     """Finish the checks of a request with those of its branch metadata."""
     size = len(metadata_json.encode())
-    check_count("metadata_json", size, "branch_metadata_bytes", limits.branch_metadata_bytes)
-    checks.object_if_given(metadata_json, "metadata_json")
+    check_count(field, size, "branch_metadata_bytes", limits.branch_metadata_bytes)
+    checks.object_if_given(metadata_json, field)
     checks.finish()
     if metadata_json and RESERVED_METADATA_KEY in parse_json_text(metadata_json):
         raise ReservedKeyError(
-            f"metadata_json: the key {RESERVED_METADATA_KEY} is reserved; use SelectView",
+            f"{field}: the key {RESERVED_METADATA_KEY} is reserved; use SelectView",
             metadata={"key": RESERVED_METADATA_KEY},
-            violations=[Violation("metadata_json", f"the key {RESERVED_METADATA_KEY} is reserved")],
+            violations=[Violation(field, f"the key {RESERVED_METADATA_KEY} is reserved")],
         )
 
 
@@ -437,15 +439,15 @@ def check_export_branch(request: history_pb.ExportBranchRequest) -> None:
     _read(request).finish()
 
 
-def check_branch_metadata(metadata_json: str, limits: Limits) -> None:
-    """Check the metadata of a branch that does not come in a request of its own.
+def check_branch_metadata(metadata_json: str, field: str, limits: Limits) -> None:
+    """Check the metadata of a branch that does not come in a request of its own, but as this field.
 
     Raises:
         FieldInvalidError: It is no JSON object.
         ReservedKeyError: It uses a reserved key.
         SizeLimitExceededError: It is too large.
     """
-    _branch_metadata(Checks(), metadata_json, limits)
+    _branch_metadata(Checks(), metadata_json, limits, field)
 
 
 def check_import_head(head: history_pb.ImportHead, limits: Limits) -> None:

@@ -18,6 +18,7 @@ from google.protobuf.descriptor import Descriptor
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc
 from antiphon.message.v1 import message_pb2 as message_pb
+from antiphon_client.action_draft import draft_response
 from antiphon_client.edge.call import current_call
 from antiphon_client.edge.offload import run_weighted
 from antiphon_client.ids import new_id, new_ordered_id
@@ -179,7 +180,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
 
     async def RespondToAction(self, request: pb.RespondToActionRequest, context: Context) -> Spliced:
         """Append the response to an action request."""
-        draft = actions.draft_response(request)
+        draft = draft_response(request)
         await _off_loop(checks.check_respond, request, draft, self._limits)
         rule = partial(actions.respond, draft=draft, stamper=self._stamper)
         return await self._write(request, pb.RespondToActionResponse.DESCRIPTOR, rule)

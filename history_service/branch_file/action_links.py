@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from antiphon.message.v1 import message_pb2 as message_pb
@@ -17,66 +18,87 @@ class LinkFault(NamedTuple):
 
 
 class _Side(NamedTuple):
+    """One side of a link: the line it stands on and the response that it makes the answer."""
+
     line: int
-    message_id: str
+    response_id: str | None
+
+
+class _Named(NamedTuple):
+    """What a response names, and the line it stands on."""
+
+    line: int
+    request_id: str
+
+
+_ANSWER = "message.action_request.action_response_id"
+_ASKER = "message.action_response.action_request_id"
 
 
 class ActionLinks:
-    """Gathers the links of a file's messages and compares their two sides at its end."""
+    """Gathers the links of a file's messages and compares their two sides at its end.
+
+    What a branch cannot have is a fault here, and nothing else is: a response
+    may await a request that is not there, also one whose id another record has
+    by now, and any number of interim responses may name one request.
+    """
 
     def __init__(self) -> None:
-        self._named: dict[str, _Side] = {}
-        """Response id to the request that names it."""
-        self._requests: dict[str, str | None] = {}
-        """Request id to the response it names."""
+        self._requests: dict[str, _Side] = {}
+        """Request id to the response it names, and where."""
         self._finals: dict[str, _Side] = {}
-        """Request id to the final response that names it."""
+        """Request id to the final response that names it, and where."""
+        self._named: dict[str, _Named] = {}
+        """Response id to the request it names, and where."""
 
     def request(self, line: int, message: message_pb.Message) -> LinkFault | None:
         """Note an action request; return what is wrong with it alone."""
         content = message.action_request
         answer = content.action_response_id if content.HasField("action_response_id") else None
-        self._requests[message.id] = answer
-        if answer is None:
-            return None
-        field = "message.action_request.action_response_id"
-        if not is_canonical_uuid(answer):
-            return LinkFault(line, field, "must be a UUID in canonical lower-case text")
-        self._named[answer] = _Side(line, message.id)
+        if answer is not None and not is_canonical_uuid(answer):
+            return LinkFault(line, _ANSWER, "must be a UUID in canonical lower-case text")
+        self._requests[message.id] = _Side(line, answer)
         return None
 
     def response(self, line: int, message: message_pb.Message) -> LinkFault | None:
         """Note an action response; return what is wrong with it alone."""
         content = message.action_response
-        if content.state == message_pb.ACTION_RESPONSE_STATE_INTERIM or not content.HasField(
-            "action_request_id"
-        ):
+        if not content.HasField("action_request_id"):
             return None
         request_id = content.action_request_id
+        self._named[message.id] = _Named(line, request_id)
+        if content.state == message_pb.ACTION_RESPONSE_STATE_INTERIM:
+            return None
         if request_id in self._finals:
-            other = self._finals[request_id].message_id
-            return LinkFault(
-                line, "message.action_response.action_request_id", f"the request is answered by {other}"
-            )
+            other = self._finals[request_id].response_id
+            return LinkFault(line, _ASKER, f"the request is answered by {other}")
         self._finals[request_id] = _Side(line, message.id)
         return None
 
     def fault(self) -> LinkFault | None:
         """Return the first link whose other side does not agree; None where all do."""
-        for answer_id, asker in self._named.items():
-            final = self._finals.get(asker.message_id)
-            if final is None or final.message_id != answer_id:
-                return LinkFault(
-                    asker.line,
-                    "message.action_request.action_response_id",
-                    f"{answer_id} is no final response of the file to this request",
-                )
-        for request_id, final in self._finals.items():
-            # A response may await a request that is not there.
-            if request_id in self._requests and self._requests[request_id] != final.message_id:
-                return LinkFault(
-                    final.line,
-                    "message.action_response.action_request_id",
-                    f"request {request_id} does not name this response",
-                )
-        return None
+        return min((*self._one_sided(), *self._circles()), default=None)
+
+    def _one_sided(self) -> Iterator[LinkFault]:
+        for request_id, asked in self._requests.items():
+            final = self._finals.get(request_id)
+            if asked.response_id is not None and (final is None or final.response_id != asked.response_id):
+                description = f"{asked.response_id} is no final response of the file to this request"
+                yield LinkFault(asked.line, _ANSWER, description)
+            elif final is not None and final.response_id != asked.response_id:
+                yield LinkFault(final.line, _ASKER, f"request {request_id} does not name this response")
+
+    def _circles(self) -> Iterator[LinkFault]:
+        """Yield a response of every circle.
+
+        No branch has one: whichever came into it last would have named a
+        record that was there and no request, and that is refused.
+        """
+        visits: dict[str, str] = {}
+        for start in self._named:
+            current = start
+            while current in self._named and current not in visits:
+                visits[current] = start
+                current = self._named[current].request_id
+            if visits.get(current) == start:
+                yield LinkFault(self._named[current].line, _ASKER, "names itself, or over others itself")

@@ -5,26 +5,12 @@ from __future__ import annotations
 from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon.message.v1 import message_pb2 as message_pb
+from antiphon_client.action_draft import copy_call
 from antiphon_client.errors import ActionRequestUnknownError, FieldInvalidError
 from history_service.domain import links
 from history_service.domain.changeset import Changeset, Entry
 from history_service.domain.prepared import ACTION_REQUEST, PreparedMessage, Stamper
 from history_service.storage.port import BranchRow, WriteTransaction
-
-
-def draft_response(request: history_pb.RespondToActionRequest) -> message_pb.Message:
-    """Return the response message as far as the request alone determines it."""
-    message = message_pb.Message(id=request.message_id, metadata_json=request.metadata_json)
-    response = message.action_response
-    response.action_request_id = request.action_request_id
-    response.state = request.state
-    response.blocks.extend(request.blocks)
-    outcome = request.WhichOneof("outcome")
-    if outcome == "output_json":
-        response.output_json = request.output_json
-    elif outcome == "error":
-        response.error = request.error
-    return message
 
 
 def respond(
@@ -51,11 +37,7 @@ def _complete_draft(changes: Changeset, draft: message_pb.Message, stamper: Stam
     # The store may run this work again, so the draft itself stays as it is.
     message = message_pb.Message()
     message.CopyFrom(draft)
-    call, response = changes.message(request).action_request, message.action_response
-    response.function = call.function
-    response.arguments_json = call.arguments_json
-    if call.HasField("provider_call_id"):
-        response.provider_call_id = call.provider_call_id
+    copy_call(changes.message(request).action_request, message.action_response)
     return stamper.prepare_all([message])[0]
 
 

@@ -46,15 +46,17 @@ class Clone(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clones:
-    """The messages of a fork and its view.
+    """All that a fork takes, read in one transaction: what a trim drops later is not missed.
 
     Attributes:
         at: The source's revision they were cloned at.
+        metadata_json: The source's metadata.
         messages: In order.
         view: The selected view, in order; None without one.
     """
 
     at: int
+    metadata_json: str
     messages: Sequence[Clone]
     view: Sequence[str] | None
 
@@ -82,7 +84,8 @@ def clone_messages(
         message.id = new_ids[message.id]
         message.created_at.seconds, message.created_at.nanos = seconds, nanos
         messages.append(_clone(message))
-    return Clones(source.at, messages, _view(tx, source, new_ids))
+    metadata_json = tx.metadata(source.branch.key, source.at)
+    return Clones(source.at, metadata_json, messages, _view(tx, source, new_ids))
 
 
 def _bodies(tx: ReadTransaction, source: ForkSource, up_to: str | None) -> Iterator[bytes]:

@@ -7,21 +7,25 @@ from collections.abc import Sequence
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.errors import LeaseLostError, id_list
 from history_service.domain.exchange_ledger import Ledger
+from history_service.domain.writes import Unfinished
 from history_service.storage.exchange_port import InboxEntry, OwnerRow
 
 
-def pop(ledger: Ledger, owner_id: str, sender_id: str) -> tuple[InboxEntry, bytes] | None:
+def pop(ledger: Ledger, owner_id: str, sender_id: str) -> tuple[InboxEntry, bytes] | Unfinished | None:
     """Take the oldest message of one sender that is under no lease; None when there is none."""
     owner = ledger.registered(owner_id)
     if owner is None:
         return None
     settled = ledger.settle(owner)
+    if not settled.complete:
+        ledger.save([owner])
+        return Unfinished([])
     found = ledger.tx.available(ledger.key, owner_id, after=0, sender_id=sender_id, limit=1)
     popped = None
     if found:
         popped = found[0], ledger.tx.body(ledger.key, found[0].letter.body)
         ledger.consume(owner, found)
-    if found or settled:
+    if found or settled.dead:
         ledger.save([owner])
     return popped
 
@@ -34,7 +38,7 @@ def lease(
     expires_at: int,
     limit: int,
     max_bytes: int,
-) -> list[tuple[InboxEntry, bytes]]:
+) -> list[tuple[InboxEntry, bytes]] | Unfinished:
     """Hand out the oldest messages under no lease and hide them until a time.
 
     Args:
@@ -49,9 +53,15 @@ def lease(
     if owner is None:
         return []
     settled = ledger.settle(owner)
+    if not settled.complete:
+        ledger.save([owner])
+        return Unfinished([])
     found, spent = _leasable(ledger, owner, sender_id, limit, max_bytes)
     if spent:
         ledger.bury_spent(owner, spent)
+    if len(spent) > ledger.step_size:
+        ledger.save([owner])
+        return Unfinished([])
     leased = [
         entry._replace(
             delivery_count=entry.delivery_count + 1, lease_id=ledger.new_id(), expires_at=expires_at
@@ -60,7 +70,7 @@ def lease(
     ]
     if leased:
         ledger.tx.lease(ledger.key, owner_id, leased)
-    if settled or spent:
+    if settled.dead or spent:
         ledger.save([owner])
     return [(entry, ledger.tx.body(ledger.key, entry.letter.body)) for entry in leased]
 
@@ -70,12 +80,13 @@ def _leasable(
 ) -> tuple[list[InboxEntry], list[InboxEntry]]:
     """Find the entries to hand out, and those on the way that were handed out too often.
 
-    The latter exist only where the limit of deliveries was lowered since.
+    The latter exist only where the limit of deliveries was lowered since; more
+    of them than fill a step end the search.
     """
     found: list[InboxEntry] = []
     spent: list[InboxEntry] = []
     after = size = 0
-    while len(found) < limit:
+    while len(found) < limit and len(spent) <= ledger.step_size:
         entries = ledger.tx.available(
             ledger.key, owner.owner_id, after=after, sender_id=sender_id, limit=limit - len(found)
         )

@@ -53,35 +53,32 @@ def _apply(settings: pb.ExchangeSettings, exchange: ExchangeRow) -> None:
             setattr(exchange, field.name, value)
 
 
-def unregister(
-    ledger: Ledger, owner_id: str, *, give_back: bool, max_messages: int, max_bytes: int
-) -> pb.UnregisterOwnerResponse:
-    """Unregister an owner; its mail becomes dead letters, or is given back and gone.
+def give_back(
+    ledger: Ledger, owner: OwnerRow, response: pb.UnregisterOwnerResponse, max_messages: int, max_bytes: int
+) -> None:
+    """Move an owner's mail into a response.
 
     Args:
         ledger: The books.
-        owner_id: The owner.
-        give_back: Whether the mail is returned.
-        max_messages: The most messages that can be returned.
-        max_bytes: The most bytes that can be returned.
+        owner: The owner.
+        response: Where it goes.
+        max_messages: The most messages.
+        max_bytes: The most bytes.
 
     Raises:
-        SizeLimitExceededError: There is more mail than can be returned.
+        SizeLimitExceededError: There is more mail.
     """
-    owner = ledger.registered(owner_id)
-    if owner is None:
-        return pb.UnregisterOwnerResponse()
-    response = pb.UnregisterOwnerResponse(was_registered=True, dead_letter_count=ledger.settle(owner))
-    if give_back:
-        _require_returnable(ledger, owner, max_messages, max_bytes)
-        _give_back(ledger, owner, response)
-    else:
-        response.dead_letter_count += owner.inbox_count + owner.outbox_count
-        _bury_all(ledger, owner)
-    ledger.exchange.owner_count -= 1
-    owner.rank, owner.inbox_count, owner.outbox_count = None, 0, 0
-    ledger.save([owner])
-    return response
+    _require_returnable(ledger, owner, max_messages, max_bytes)
+    received = [entry.letter for entry in _inbox(ledger, owner)]
+    sent = [entry.letter for entry in _outbox(ledger, owner)]
+    for letters, returned in ((received, response.inbox), (sent, response.outbox)):
+        returned.extend(decode(ledger.tx.body(ledger.key, letter.body)) for letter in letters)
+        for letter in letters:
+            ledger.count_out(letter)
+    ledger.tx.empty_inbox(ledger.key, owner.owner_id, owner.last_sequence)
+    ledger.tx.drop_from_outbox(ledger.key, owner.owner_id, owner.last_position)
+    owner.inbox_count = owner.outbox_count = 0
+    ledger.tx.release_bodies(ledger.key, [*received, *sent])
 
 
 def _require_returnable(ledger: Ledger, owner: OwnerRow, max_messages: int, max_bytes: int) -> None:
@@ -101,29 +98,35 @@ def _require_returnable(ledger: Ledger, owner: OwnerRow, max_messages: int, max_
             )
 
 
-def _give_back(ledger: Ledger, owner: OwnerRow, response: pb.UnregisterOwnerResponse) -> None:
-    received = [entry.letter for entry in _inbox(ledger, owner)]
-    sent = [entry.letter for entry in _outbox(ledger, owner)]
-    for letters, returned in ((received, response.inbox), (sent, response.outbox)):
-        returned.extend(decode(ledger.tx.body(ledger.key, letter.body)) for letter in letters)
-        for letter in letters:
-            ledger.count_out(letter)
-    _empty(ledger, owner)
-    ledger.tx.release_bodies(ledger.key, [*received, *sent])
-
-
-def _bury_all(ledger: Ledger, owner: OwnerRow) -> None:
-    for received in _inbox(ledger, owner):
+def bury_mail(ledger: Ledger, owner: OwnerRow) -> int:
+    """Make an owner's mail dead letters, the inbox first, until the step is full; return how many."""
+    received = sent = 0
+    for entry in _inbox(ledger, owner):
+        if ledger.is_full:
+            break
         reason = pb.DEAD_LETTER_REASON_RECIPIENT_UNREGISTERED
-        ledger.bury(received.letter, reason, owner.owner_id, received.delivery_count)
-    for sent in _outbox(ledger, owner):
-        ledger.bury(sent.letter, pb.DEAD_LETTER_REASON_SENDER_UNREGISTERED, sent.recipient_id)
-    _empty(ledger, owner)
+        ledger.bury(entry.letter, reason, owner.owner_id, entry.delivery_count)
+        last_received = entry.sequence
+        received += 1
+    for queued in _outbox(ledger, owner):
+        if ledger.is_full:
+            break
+        ledger.bury(queued.letter, pb.DEAD_LETTER_REASON_SENDER_UNREGISTERED, queued.recipient_id)
+        last_sent = queued.position
+        sent += 1
+    if received:
+        ledger.tx.empty_inbox(ledger.key, owner.owner_id, last_received)
+    if sent:
+        ledger.tx.drop_from_outbox(ledger.key, owner.owner_id, last_sent)
+    owner.inbox_count -= received
+    owner.outbox_count -= sent
+    return received + sent
 
 
-def _empty(ledger: Ledger, owner: OwnerRow) -> None:
-    ledger.tx.empty_inbox(ledger.key, owner.owner_id)
-    ledger.tx.drop_from_outbox(ledger.key, owner.owner_id, owner.last_position)
+def remove(ledger: Ledger, owner: OwnerRow) -> None:
+    """Unregister an owner without mail."""
+    ledger.exchange.owner_count -= 1
+    owner.rank = None
 
 
 def _inbox(ledger: Ledger, owner: OwnerRow) -> Iterator[InboxEntry]:

@@ -22,21 +22,8 @@ class ForkSource:
         up_to: Order key of the last message copied; None for all.
     """
 
-    def __init__(
-        self,
-        tx: ReadTransaction,
-        tenant_id: str,
-        request: history_pb.ForkBranchRequest,
-        *,
-        pinned: int | None = None,
-    ) -> None:
-        """Find the source.
-
-        Args:
-            tx: The transaction.
-            tenant_id: Who asks.
-            request: The request.
-            pinned: The revision to copy where the request names none; None is the current one.
+    def __init__(self, tx: ReadTransaction, tenant_id: str, request: history_pb.ForkBranchRequest) -> None:
+        """Find the source; without a revision in the request its current one is copied.
 
         Raises:
             BranchNotFoundError: There is no such branch.
@@ -46,7 +33,7 @@ class ForkSource:
             MessageNotFoundError: The branch does not hold the last message to copy.
         """
         self.branch = open_branch(tx, tenant_id, request.source_branch_id)
-        at_revision = request.at_revision if request.HasField("at_revision") else pinned
+        at_revision = request.at_revision if request.HasField("at_revision") else None
         self.at = revision_to_read(self.branch, at_revision)
         self.up_to: int | None = None
         if request.HasField("up_to_message_id"):

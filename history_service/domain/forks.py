@@ -1,15 +1,17 @@
 """Forks: a new branch with what another holds at a revision.
 
-With ids kept, rows are copied and bodies shared. With new ids every message is
-cloned (``history_service.domain.clones``) before the write begins, which is
-sound because what a branch holds at a revision never changes.
+With ids kept, rows are copied and bodies shared. With new ids all that is taken
+is read and cloned (``history_service.domain.clones``) before the write begins,
+which is sound because what a branch holds at a revision never changes. The write
+asks of the source only that it was not deleted meanwhile: it may have gone on,
+and may have dropped the revision.
 """
 
 from __future__ import annotations
 
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from history_service.domain import changes
-from history_service.domain.branches import check_free, describe
+from history_service.domain.branches import check_free, describe, open_branch
 from history_service.domain.clones import Clone, Clones
 from history_service.domain.fork_source import ForkSource, set_link
 from history_service.domain.order_keys import GAP, SYSTEM_KEY
@@ -47,16 +49,15 @@ def fork_branch(
         BranchExistsError: The id or the external key is taken.
         BranchDeletedError: The id was a deleted branch's; and see ``ForkSource``.
     """
-    # The source may have gone on since its messages were cloned.
-    source = ForkSource(tx, tenant_id, request, pinned=None if clones is None else clones.at)
-    branch = _new_branch(tx, tenant_id, request, stamper, source)
-    metadata = request.metadata_json
-    if not request.HasField("metadata_json"):
-        metadata = tx.metadata(source.branch.key, source.at)
-    tx.insert_branch(branch, metadata)
     if clones is None:
+        source = ForkSource(tx, tenant_id, request)
+        branch = _new_branch(tx, request, stamper, source.branch.key, source.at)
+        _store_branch(tx, request, branch, tx.metadata(source.branch.key, source.at))
         _copy(tx, source, branch)
     else:
+        key = open_branch(tx, tenant_id, request.source_branch_id).key
+        branch = _new_branch(tx, request, stamper, key, clones.at)
+        _store_branch(tx, request, branch, clones.metadata_json)
         _insert(tx, clones, branch)
     changes.record(tx, branch, changes.ChangeKind.BRANCH_CREATED)
     tx.save_head(branch)
@@ -65,22 +66,30 @@ def fork_branch(
 
 def _new_branch(
     tx: WriteTransaction,
-    tenant_id: str,
     request: history_pb.ForkBranchRequest,
     stamper: Stamper,
-    source: ForkSource,
+    source: BranchKey,
+    at: int,
 ) -> BranchRow:
     branch_id = request.branch_id or stamper.new_id()
     external_key = request.external_key if request.HasField("external_key") else None
-    check_free(tx, tenant_id, branch_id, external_key)
+    check_free(tx, source.tenant_id, branch_id, external_key)
     up_to = request.up_to_message_id if request.HasField("up_to_message_id") else None
     return BranchRow(
-        key=BranchKey(tenant_id, source.branch.key.lineage_id, branch_id),
+        key=BranchKey(source.tenant_id, source.lineage_id, branch_id),
         incarnation=stamper.new_id(),
         created_at=stamper.clock(),
         external_key=external_key,
-        forked_from=ForkOrigin(source.branch.key.branch_id, source.at, up_to),
+        forked_from=ForkOrigin(source.branch_id, at, up_to),
     )
+
+
+def _store_branch(
+    tx: WriteTransaction, request: history_pb.ForkBranchRequest, branch: BranchRow, inherited: str
+) -> None:
+    """Insert the fork with its own metadata, else what it inherits."""
+    own = request.HasField("metadata_json")
+    tx.insert_branch(branch, request.metadata_json if own else inherited)
 
 
 def _copy(tx: WriteTransaction, source: ForkSource, branch: BranchRow) -> None:

@@ -45,6 +45,9 @@ class Watched(NamedTuple):
 def read_changes(tx: ReadTransaction, watch: Watch, after_revision: int, limit: int) -> Watched:
     """Read up to ``limit`` change records of revisions over one, 0 for all that are kept.
 
+    Of a deleted branch the records may be erased, but for the last: the
+    deletion follows every revision before it, after a gap where it must.
+
     Raises:
         BranchNotFoundError: There is no such branch.
         RevisionExpiredError: A record that should come next was dropped, or the
@@ -71,12 +74,18 @@ def _read(tx: ReadTransaction, branch: BranchRow, after_revision: int, limit: in
     """Read records and prove that none is missing: every write leaves one, of the next revision."""
     start = max(after_revision, branch.oldest_revision - 1)
     rows = tx.changes(branch.key, start, limit)
-    if branch.deleted and after_revision == 0 and rows:
-        start = rows[0].revision - 1  # what was before it has been erased
+    if branch.deleted and rows and rows[0].revision > start + 1:
+        # What should come next was erased with the branch. Who asks for all that is kept gets that;
+        # who has a place in the log gets its end alone, since nothing between would fit on.
+        if after_revision == 0:
+            start = rows[0].revision - 1
+        else:
+            start = branch.revision - 1
+            rows = tx.changes(branch.key, start, limit)
     whole = [row for revision, row in enumerate(rows, start + 1) if row.revision == revision]
     reached = start + len(whole)
-    # Of a deleted branch the log may be erased; then nothing follows but its end.
-    if not branch.deleted and (len(whole) < len(rows) or (len(rows) < limit and reached < branch.revision)):
+    # Erasing begins with the oldest record and spares the last: it makes no gap further on.
+    if len(whole) < len(rows) or (len(rows) < limit and reached < branch.revision):
         raise StoreCorruptError(f"the change record of revision {reached + 1} is missing")
     return Watched(branch, whole, len(whole) < limit)
 

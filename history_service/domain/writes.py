@@ -7,9 +7,11 @@ revision.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from antiphon_client.errors import RequestIdReusedError, RevisionConflictError
 from history_service.domain.branches import open_branch
@@ -17,6 +19,8 @@ from history_service.storage.port import BranchRow, ReadTransaction, RecordedRes
 
 EXPIRED_AT_ONCE = 512
 """Recorded responses that one write forgets at most."""
+_TIME_DIGITS = 13
+"""Length of a request id's leading 48 bits in its text: a time, in ids made by the clients."""
 
 
 class WriteResponse(Protocol):
@@ -69,23 +73,91 @@ def write_once(
     Raises:
         RequestIdReusedError: The request id was used for another request.
     """
-    if not call.request_id:
-        return rule(tx).SerializeToString()
-    recorded = tx.recorded_response(call.tenant_id, call.request_id)
+    recorded = _recorded(tx, call, call.request_id)
     if recorded is not None:
-        if recorded.request_hash != call.request_hash:
-            raise RequestIdReusedError(
-                f"request_id {call.request_id} was used for another request",
-                metadata={"request_id": call.request_id},
-            )
-        return recorded.response + call.replay_mark
+        return recorded + call.replay_mark
     response = rule(tx).SerializeToString()
+    _record(tx, call, call.request_id, response)
+    return response
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What a rule returns that has done a part of its write and leaves the rest to further steps.
+
+    Attributes:
+        record: What whoever takes the next step has to know; JSON values.
+    """
+
+    record: list[Any]
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 (as any recorded response)
+        """Encode it; ``decoded`` is the inverse."""
+        return json.dumps(self.record).encode()
+
+    @classmethod
+    def decoded(cls, text: bytes) -> Unfinished:
+        """Decode what was recorded."""
+        return cls(json.loads(text))
+
+
+def write_step(
+    tx: WriteTransaction,
+    call: WriteCall,
+    number: int,
+    rule: Callable[[WriteTransaction], CreationResponse | Unfinished],
+) -> bytes | Unfinished:
+    """Run one step of a write that may take several; return the encoded response once it is done.
+
+    A step is recorded under an id of its own, made of the request's and its
+    number from 0: whoever sends the request again follows in the steps taken,
+    and goes on from there.
+
+    Raises:
+        RequestIdReusedError: The request id was used for another request.
+    """
+    recorded = _recorded(tx, call, call.request_id)
+    if recorded is not None:
+        return recorded + call.replay_mark
+    step_id = _step_id(call.request_id, number)
+    recorded = _recorded(tx, call, step_id)
+    if recorded is not None:
+        return Unfinished.decoded(recorded)
+    outcome = rule(tx)
+    encoded = outcome.SerializeToString()
+    if isinstance(outcome, Unfinished):
+        _record(tx, call, step_id, encoded)
+        return outcome
+    _record(tx, call, call.request_id, encoded)
+    return encoded
+
+
+def _step_id(request_id: str, number: int) -> str:
+    """Name a step (UUID version 8); the leading time stays, so that these ids, too, grow with it."""
+    if not request_id:
+        return ""
+    digits = hashlib.sha256(f"{request_id}:{number}".encode()).hexdigest()
+    return f"{request_id[:_TIME_DIGITS]}-8{digits[:3]}-8{digits[3:6]}-{digits[6:18]}"
+
+
+def _recorded(tx: ReadTransaction, call: WriteCall, request_id: str) -> bytes | None:
+    recorded = tx.recorded_response(call.tenant_id, request_id) if request_id else None
+    if recorded is None:
+        return None
+    if recorded.request_hash != call.request_hash:
+        raise RequestIdReusedError(
+            f"request_id {call.request_id} was used for another request",
+            metadata={"request_id": call.request_id},
+        )
+    return recorded.response
+
+
+def _record(tx: WriteTransaction, call: WriteCall, request_id: str, response: bytes) -> None:
+    if not request_id:
+        return
     if call.expire_before is not None:
         tx.expire_responses(call.expire_before, EXPIRED_AT_ONCE)
-    tx.record_response(
-        call.tenant_id, call.request_id, RecordedResponse(call.request_hash, response), call.now
-    )
-    return response
+    tx.record_response(call.tenant_id, request_id, RecordedResponse(call.request_hash, response), call.now)
 
 
 def check_expected(branch: BranchRow, expected_revision: int | None) -> None:

@@ -253,6 +253,12 @@ class ExchangeWrites(ExchangeReads, Protocol):
         Cost: that of all leases that end by then.
         """
 
+    def nth_expiry(self, key: ExchangeKey, owner_id: str, at: int, number: int) -> int | None:
+        """Return when the lease ends that is of a number from 1 among those that end at or before ``at``.
+
+        None where there are fewer. Cost: that of so many leases.
+        """
+
     def lease(self, key: ExchangeKey, owner_id: str, entries: Sequence[InboxEntry]) -> None:
         """Store the lease and the delivery count of entries that were under no lease."""
 
@@ -265,8 +271,8 @@ class ExchangeWrites(ExchangeReads, Protocol):
     def drop_from_inbox(self, key: ExchangeKey, owner_id: str, sequences: Iterable[int]) -> None:
         """Delete entries; bodies stay."""
 
-    def empty_inbox(self, key: ExchangeKey, owner_id: str) -> None:
-        """Delete every entry of an inbox; bodies stay. Cost: that of the entries."""
+    def empty_inbox(self, key: ExchangeKey, owner_id: str, up_to: int) -> None:
+        """Delete the entries up to and including a sequence; bodies stay. Cost: that of the entries."""
 
     # Dead letters
 

@@ -245,6 +245,11 @@ class MemoryExchange:
         """See ``ExchangeWrites.expired``."""
         return [entry for entry in self._ending(key, owner_id, at) if entry.delivery_count >= min_deliveries]
 
+    def nth_expiry(self, key: ExchangeKey, owner_id: str, at: int, number: int) -> int | None:
+        """See ``ExchangeWrites.nth_expiry``."""
+        expiries = sorted(entry.expires_at for entry in self._ending(key, owner_id, at))
+        return expiries[number - 1] if len(expiries) >= number else None
+
     def lease(self, key: ExchangeKey, owner_id: str, entries: Sequence[InboxEntry]) -> None:
         """See ``ExchangeWrites.lease``."""
         self.put_in_inboxes(key, ((owner_id, entry) for entry in entries))
@@ -266,9 +271,10 @@ class MemoryExchange:
         for sequence in sequences:
             self._drop(self._inbox(key, owner_id), sequence)
 
-    def empty_inbox(self, key: ExchangeKey, owner_id: str) -> None:
+    def empty_inbox(self, key: ExchangeKey, owner_id: str, up_to: int) -> None:
         """See ``ExchangeWrites.empty_inbox``."""
-        self.drop_from_inbox(key, owner_id, list(self._inbox(key, owner_id)))
+        sequences = [sequence for sequence in self._inbox(key, owner_id) if sequence <= up_to]
+        self.drop_from_inbox(key, owner_id, sequences)
 
     def put_dead_letters(self, key: ExchangeKey, rows: Iterable[DeadLetterRow]) -> None:
         """See ``ExchangeWrites.put_dead_letters``."""

@@ -470,7 +470,7 @@ class HistoryStore(Protocol):
     async def close(self) -> None:
         """Refuse new work, finish what is queued, leave the store clean. Safe to call twice."""
 
-    async def write(self, work: Callable[[WriteTransaction], T]) -> T:
+    async def write(self, work: Callable[[WriteTransaction], T], *, apart: bool = False) -> T:
         """Run ``work`` alone in the store and commit what it did.
 
         Works run one after another; a store may commit several at once. Returns
@@ -479,6 +479,8 @@ class HistoryStore(Protocol):
         is raised here. A store may run a work again from the start when its
         commit conflicts with another's, so ``work`` has no effect but through
         its transaction. A caller that is cancelled does not cancel the work.
+        ``apart`` says that it is a large work: what came before it is not
+        committed with it but answered before.
 
         Raises:
             OverloadedError: Too many works are queued.

@@ -344,23 +344,65 @@ async def test_links_that_no_branch_can_have_are_refused(history: History) -> No
     def changed(message: dict[str, Any], content: str, **fields: Any) -> dict[str, Any]:
         return message | {content: message[content] | fields}
 
-    request, response = "action_request", "action_response"
+    request, response, interim = "action_request", "action_response", "ACTION_RESPONSE_STATE_INTERIM"
+
+    def circle(length: int, **fields: Any) -> list[dict[str, Any]]:
+        """Make responses that name each other all round."""
+        return [
+            changed(loose, response, action_request_id=uuid_of(30 + (number + 1) % length), **fields)
+            | {"id": uuid_of(30 + number)}
+            for number in range(length)
+        ]
+
     cases = [
         ([other, asked], 3),
         ([changed(asked, request, action_response_id=None), answer], 3),
         ([changed(asked, request, action_response_id=uuid_of(4)), answer, loose], 2),
         ([asked, answer, changed(loose, response, action_request_id=uuid_of(1))], 4),
-        ([asked, changed(answer, response, state="ACTION_RESPONSE_STATE_INTERIM")], 2),
+        ([asked, changed(answer, response, state=interim)], 2),
         ([asked, changed(other, request, action_response_id=uuid_of(3)), answer], 3),
+        ([changed(other, request, action_response_id=uuid_of(3)), asked, answer], 2),
         ([changed(asked, request, action_response_id="X"), answer], 2),
+        ([changed(asked, request, action_response_id=uuid_of(77)), answer], 2),
+        ([changed(asked, request, action_response_id=asked["id"]), answer], 2),
+        ([changed(loose, response, action_request_id=loose["id"])], 2),
+        ([changed(loose, response, action_request_id=loose["id"], state=interim)], 2),
+        ([changed(loose, response, action_request_id=other["id"]), other], 2),
+        ([asked, answer, *circle(2)], 4),
+        ([asked, answer, *circle(3, state=interim)], 4),
+        ([other, asked, changed(answer, response, action_request_id=other["id"])], 3),
     ]
     for messages, line in cases:
         error = await refusal(history, sealed([head, *map(line_with, messages)]))
         assert error.metadata["line"] == str(line), messages
+        (violation,) = error.violations
+        at_fault = messages[line - 2]
+        field = "action_response_id" if request in at_fault else "action_request_id"
+        content = request if request in at_fault else response
+        assert violation.field == f"message.{content}.{field}"
     # Two answers to a request that is not there cannot both complete its link.
     twice = [answer, changed(loose, response, action_request_id=uuid_of(1))]
     assert (await refusal(history, sealed([head, *map(line_with, twice)]))).metadata["line"] == "3"
     await import_file(history, sealed([head, *map(line_with, [asked, other, answer, loose])]))
+
+
+async def test_links_that_a_branch_can_have_come_back(history: History) -> None:
+    """Responses await a request that is not there, also where another record has its id by now."""
+    branch = await history.create()
+    await history.add(branch, action_result(1, request=99), allow_unresolved=True)
+    for waiting, other in (
+        (2, instruction(12)),
+        (3, action_result(13)),
+        (4, action_result(14, interim=True)),
+    ):
+        await history.add(branch, action_result(waiting, request=waiting + 10), allow_unresolved=True)
+        await history.add(branch, other)
+    for number in (20, 21, 22):
+        await history.add(branch, action_result(number, request=number + 1), allow_unresolved=True)
+    await history.add(branch, call_action(7), action_result(8, request=7, interim=True))
+    await history.add(branch, action_result(10, request=7, interim=True), action_result(9, request=7))
+    copy = (await import_file(history, await export_file(history, branch))).branch.branch_id
+    assert await state(history, copy) == await state(history, branch)
 
 
 async def test_hand_written_message_is_completed_as_any_other(history: History) -> None:
@@ -409,6 +451,37 @@ async def test_sizes_are_bounded(tmp_path: Path) -> None:
                 await import_file(history, file, size=1000)
             assert caught.value.metadata["limit_name"] == name
             assert name == "import_bytes" or caught.value.metadata["line"] == "2"
+
+
+async def test_an_open_request_leaves_room_for_its_answer(tmp_path: Path) -> None:
+    async with running("memory", tmp_path, Limits(message_bytes=1000)) as history:
+        head = lines_of(await export_file(history, await history.create()))[0]
+
+        def file(size: int) -> bytes:
+            request = {"function": "f" * size}
+            message = {"id": uuid_of(1), "created_at": "2024-01-01T00:00:00Z", "action_request": request}
+            return sealed([head, line_with(message)])
+
+        error = await refusal(history, file(930))
+        assert (error.metadata["limit_name"], error.metadata["line"]) == ("message_bytes", "2")
+        most = 930
+        while not await taken(history, file(most), most):
+            most -= 1
+        assert 890 < most < 930
+        # Answered, it is as large as a message may be, and goes out and in again.
+        branch = uuid_of(1000 + most)
+        await history.add(branch, action_result(2, request=1))
+        copy = (await import_file(history, await export_file(history, branch))).branch.branch_id
+        assert await state(history, copy) == await state(history, branch)
+
+
+async def taken(history: History, file: bytes, number: int) -> bool:
+    """Import a file as a branch with a number; tell whether it was taken."""
+    try:
+        await import_file(history, file, branch_id=uuid_of(1000 + number))
+    except SizeLimitExceededError:
+        return False
+    return True
 
 
 async def test_system_record_of_a_long_branch(history: History) -> None:

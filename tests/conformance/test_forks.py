@@ -385,6 +385,38 @@ async def test_a_source_that_goes_on_meanwhile_is_cloned_at_one_revision(history
     ]
 
 
+@pytest.mark.parametrize("at", [None, 6])
+async def test_a_source_that_is_trimmed_meanwhile_is_cloned_all_the_same(
+    history: History, at: int | None
+) -> None:
+    """What was read before the trim is whole; the fork never has to ask for the revision again."""
+    source = await furnished(history)
+    store = history.store
+
+    class Trimming:
+        """Has the cloned revision dropped between the reading of a fork and its writing."""
+
+        read = store.read
+
+        async def write(self, work: Any) -> Any:
+            history.serve(store)
+            removal = pb.RemoveMessagesRequest(branch_id=source, message_ids=[uuid_of(15), uuid_of(11)])
+            await history.call(removal)
+            await history.call(pb.UpdateBranchRequest(branch_id=source, metadata_json='{"later": 1}'))
+            await history.call(pb.TrimHistoryRequest(branch_id=source, before_revision=8))
+            return await store.write(work)
+
+    originals = await history.ids(source)
+    history.serve(Trimming())  # type: ignore[arg-type]
+    made = await fork(history, ids=NEW, at_revision=at, up_to_message_id=uuid_of(15))
+    assert (made.forked_from.revision, made.metadata_json, made.view_count) == (6, '{"a": 1.0}', 3)
+    assert (await history.branch(source)).oldest_revision == 8
+    clones = await history.messages(FORK)
+    assert [c.metadata_json for c in clones] == [
+        f'{{"clone_from":"{message_id}"}}' for message_id in originals[: originals.index(uuid_of(15)) + 1]
+    ]
+
+
 async def test_another_tenant_s_branch_is_not_there_to_fork(history: History) -> None:
     await furnished(history)
     for ids in (KEEP, NEW):

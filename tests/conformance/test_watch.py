@@ -17,6 +17,7 @@ from antiphon_client.errors import (
     RevisionInFutureError,
     StoreCorruptError,
 )
+from history_service.storage.sqlite import SqliteStore
 from history_service.watch_stream import PAGE_CHANGES, WatchTimes
 from tests.support.history import (
     History,
@@ -273,16 +274,85 @@ async def test_trim_under_a_watch_that_is_behind(history: History) -> None:
             await watcher.frame()
 
 
-async def test_purged_branch_has_only_its_end(history: History) -> None:
+async def test_purged_branch_has_only_its_end_for_every_position(history: History) -> None:
     branch = await history.create()
-    for number in range(5):
+    for number in range(2 * PAGE_CHANGES):
         await history.add(branch, instruction(number))
+    last = 2 * PAGE_CHANGES + 2
     await history.call(pb.DeleteBranchRequest(branch_id=branch, purge=True))
-    for after, told in ((0, [7]), (3, []), (6, [7]), (7, [])):
+    for after, told in [(after, [last]) for after in range(last)] + [(last, [])]:
         async with watching(history, branch, after) as watcher:
             assert await revisions(watcher, len(told)) == told
             with pytest.raises(BranchDeletedError):
                 await watcher.frame()
+
+
+async def test_purge_under_a_watch_that_is_behind_leaves_it_the_deletion(history: History) -> None:
+    branch = await history.create()
+    for number in range(2 * PAGE_CHANGES):
+        await history.add(branch, instruction(number))
+    async with watching(history, branch) as watcher:
+        assert await revisions(watcher, 3) == [1, 2, 3]
+        await history.call(pb.DeleteBranchRequest(branch_id=branch, purge=True))
+        assert await revisions(watcher, PAGE_CHANGES - 3) == list(range(4, PAGE_CHANGES + 1))
+        change = await watcher.change()
+        assert (change.revision, change.kind) == (2 * PAGE_CHANGES + 2, pb.BRANCH_CHANGE_KIND_DELETED)
+        with pytest.raises(BranchDeletedError):
+            await watcher.frame()
+
+
+async def test_half_a_purge_tells_what_is_kept_or_the_deletion_alone(history: History) -> None:
+    """A sweep goes step by step: one that has erased part of the log is seen by others."""
+    if not isinstance(history.store, SqliteStore):
+        pytest.skip("the memory store erases a branch in one step")
+    branch = await history.create()
+    for number in range(7):
+        await history.add(branch, instruction(number))
+    await history.call(pb.DeleteBranchRequest(branch_id=branch))
+
+    def erase_in_part(tx: Any) -> None:
+        row = tx.branch("", branch)
+        limit = 1
+        while len(tx.changes(row.key, 0, 100)) > 5:
+            assert not tx.sweep(row, limit)
+
+    await history.store.write(erase_in_part)
+    for after, told in ((0, [5, 6, 7, 8, 9]), (1, [9]), (3, [9]), (4, [5, 6, 7, 8, 9]), (8, [9]), (9, [])):
+        async with watching(history, branch, after) as watcher:
+            assert await revisions(watcher, len(told)) == told
+            with pytest.raises(BranchDeletedError):
+                await watcher.frame()
+
+
+async def test_purged_branch_keeps_what_a_trim_made_of_its_positions(history: History) -> None:
+    branch = await history.create()
+    for number in range(5):
+        await history.add(branch, instruction(number))
+    await history.call(pb.TrimHistoryRequest(branch_id=branch, before_revision=5))
+    await history.call(pb.DeleteBranchRequest(branch_id=branch, purge=True))
+    for after in (1, 2, 3):
+        async with watching(history, branch, after) as watcher:
+            with pytest.raises(RevisionExpiredError):
+                await watcher.frame()
+    for after in (0, 4, 5, 6):
+        async with watching(history, branch, after) as watcher:
+            assert await revisions(watcher, 1) == [7]
+
+
+async def test_a_record_lost_from_the_middle_of_a_deleted_branch_s_log_is_an_error(history: History) -> None:
+    branch = await history.create()
+    await history.add(branch, instruction(1))
+
+    def skip_one(tx: Any) -> None:
+        row = tx.branch("", branch)
+        row.revision += 1
+        tx.save_head(row)
+
+    await history.store.write(skip_one)
+    await history.call(pb.DeleteBranchRequest(branch_id=branch))
+    async with watching(history, branch) as watcher:
+        with pytest.raises(StoreCorruptError, match="revision 3 is missing"):
+            await watcher.frame()
 
 
 async def test_what_this_process_commits_is_told_and_not_found_by_looking(history: History) -> None:

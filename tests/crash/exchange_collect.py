@@ -1,12 +1,13 @@
-"""kill -9 of a process between any two steps of Collect and CollectAll.
+"""kill -9 of a process within and between the steps of the exchange's long writes.
 
     PYTHONPATH=.:clients/python python -m tests.crash.exchange_collect [--operation collect_all] [--every 1]
 
-A child process makes a small exchange, begins the operation and kills itself at
-a chosen point: before one of the store's primitives, before the commit, or
-after it and before the answer. The parent opens the file again: the exchange
-must stand as before the operation or as after it, and the same request sent
-again must finish it, with the same answer as if nothing had happened.
+A child process makes a small exchange, begins a write that takes several steps
+and kills itself at a chosen point: before one of the store's primitives, before
+a commit, or after it and before the answer. The parent opens the file again: the
+exchange must stand exactly as after the steps committed by then, and the same
+request sent again must finish the write, with the same answer as if nothing had
+happened.
 """
 
 from __future__ import annotations
@@ -18,22 +19,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from antiphon.history.v1 import exchange_service_pb2 as pb
 from tests.crash.kills import ROOT, BrokenPromiseError
 from tests.support import exchange_scenes as scenes
-from tests.support.exchange import START, Exchange, counts
+from tests.support.exchange import Exchange
 from tests.support.failpoints import CommitWriter, FailpointStore, Steps, commit_store
-from tests.support.history import uuid_of
 
-OPERATIONS: dict[str, Callable[[], Any]] = {
-    "collect": lambda: pb.CollectRequest(owner_id=uuid_of(1), request_id=scenes.REQUEST_ID),
-    "collect_all": lambda: pb.CollectAllRequest(request_id=scenes.REQUEST_ID),
-}
 COMMITS = ("before_commit", "after_commit")
 CHILD_SECONDS = 120.0
 
@@ -52,38 +48,71 @@ async def opened(path: Path) -> AsyncIterator[tuple[Exchange, FailpointStore]]:
     """The exchange of a file."""
     store = FailpointStore(commit_store(str(path), KilledWriter))
     await store.start()
+    first_id = 0xE000_0000_0000 + (os.getpid() << 24)
     try:
-        yield Exchange(store, first_id=0xE000_0000_0000 + (os.getpid() << 24)), store
+        yield Exchange(store, first_id=first_id, step_size=scenes.STEP_SIZE), store
     finally:
         await store.close()
 
 
 async def child(path: Path, operation: str, point: str) -> None:
     """Make the scene, begin the operation, die at the point if it comes to it."""
+    set_up, request = scenes.LONG_WRITES[operation]
     async with opened(path) as (exchange, store):
-        await scenes.set_up(exchange)
-        if point in COMMITS:
-            setattr(KilledWriter, point, staticmethod(kill_self))
+        await set_up(exchange)
+        when, _, number = point.rpartition(":")
+        steps = Steps(int(number), kill_self)
+        if when in COMMITS:
+            setattr(KilledWriter, when, staticmethod(lambda: steps.reach(when)))
         else:
-            store.steps = Steps(int(point), kill_self)
-        await exchange.call(OPERATIONS[operation]())
+            store.steps = steps
+        await exchange.call(request)
 
 
-Outcome = tuple[Any, Any, tuple[int, int, int]]
-"""The exchange before the operation and after it, and what it counts."""
+@dataclass(frozen=True)
+class Undisturbed:
+    """An operation that was let run.
+
+    Attributes:
+        now: The clock while it ran.
+        response: What it answered.
+        states: The exchange before it and after each of its steps.
+        names: Its primitives, and ``end`` after each step.
+    """
+
+    now: int
+    response: Any
+    states: list[Any]
+    names: list[str]
+
+    def left_at(self, point: str) -> Any:
+        """Return the exchange as the steps committed before a point leave it."""
+        when, _, number = point.rpartition(":")
+        if when in COMMITS:
+            return self.states[int(number) - (when == "before_commit")]
+        return self.states[self.names[: int(number) - 1].count("end")]
+
+    def points(self, every: int) -> list[str]:
+        """Return every so-manieth primitive, and both sides of each commit."""
+        commits = range(1, len(self.states))
+        return [
+            *(f":{number}" for number in range(1, len(self.names) + 1, every)),
+            *(f"{when}:{number}" for when in COMMITS for number in commits),
+        ]
 
 
-async def undisturbed(folder: Path, operation: str) -> Outcome:
+async def undisturbed(folder: Path, operation: str) -> Undisturbed:
     """Run the operation to its end."""
-    async with opened(folder / "undisturbed") as (exchange, _):
-        await scenes.set_up(exchange)
-        before = await scenes.everything(exchange)
-        counted = counts(await exchange.call(OPERATIONS[operation]()))
-        return before, await scenes.everything(exchange), counted
+    set_up, request = scenes.LONG_WRITES[operation]
+    async with opened(folder / "undisturbed") as (exchange, store):
+        await set_up(exchange)
+        store.steps = Steps(0, kill_self)
+        response, states = await scenes.states_of(exchange, store, request)
+        return Undisturbed(exchange.clock.now, response, states, store.steps.names)
 
 
-async def kill_at(folder: Path, operation: str, point: str, expected: Outcome) -> bool:
-    """Kill a child at a point and check what it left; false when it was over before it came to it.
+async def kill_at(folder: Path, operation: str, point: str, expected: Undisturbed) -> None:
+    """Kill a child at a point and check what it left, and that the request finishes it.
 
     Raises:
         BrokenPromiseError: Something was lost, doubled or half done.
@@ -97,39 +126,36 @@ async def kill_at(folder: Path, operation: str, point: str, expected: Outcome) -
         timeout=CHILD_SECONDS,
         check=False,
     )
-    if done.returncode not in (0, -signal.SIGKILL):
+    if done.returncode != -signal.SIGKILL:
         raise BrokenPromiseError(f"the child ended with {done.returncode}")
-    before, after, counted = expected
+    _, request = scenes.LONG_WRITES[operation]
     async with opened(path) as (exchange, _):
-        exchange.clock.now = START + 2 * 10**9
+        exchange.clock.now = expected.now
         left = await scenes.everything(exchange)
-        finished = done.returncode == 0 or point == "after_commit"
-        if operation == "collect" and left != (after if finished else before):
+        if left != expected.left_at(point):
             raise BrokenPromiseError(f"killed at {point}, it left {left}")
-        response = await exchange.call(OPERATIONS[operation]())
-        if counts(response) != counted or await scenes.everything(exchange) != after:
-            raise BrokenPromiseError(f"killed at {point} and repeated, it counts {counts(response)}")
-        if operation == "collect" and response.replayed is not finished:
+        response = await exchange.call(request)
+        if scenes.comparable(response) != scenes.comparable(expected.response):
+            raise BrokenPromiseError(f"killed at {point} and repeated, it answers {response}")
+        if await scenes.everything(exchange) != expected.states[-1]:
+            raise BrokenPromiseError(f"killed at {point} and repeated, it leaves something else")
+        if response.replayed is not (point == f"after_commit:{len(expected.states) - 1}"):
             raise BrokenPromiseError(f"killed at {point} and repeated, replayed is {response.replayed}")
-    return done.returncode != 0
 
 
 async def kill_everywhere(folder: Path, operation: str, every: int) -> int:
-    """Kill at every so-manieth primitive and at the commits; return how often."""
+    """Kill at every so-manieth primitive and around each commit; return how often."""
     expected = await undisturbed(folder, operation)
-    point, kills = 1, 0
-    while await kill_at(folder, operation, str(point), expected):
-        kills += 1
-        point += every
-    for commit in COMMITS:
-        kills += await kill_at(folder, operation, commit, expected)
-    return kills
+    points = expected.points(every)
+    for point in points:
+        await kill_at(folder, operation, point, expected)
+    return len(points)
 
 
 def main() -> int:
     """Run from the command line; 0 when every promise held."""
-    parser = argparse.ArgumentParser(description="kill -9 between the steps of a collection.")
-    parser.add_argument("--operation", choices=sorted(OPERATIONS), default="collect")
+    parser = argparse.ArgumentParser(description="kill -9 within and between the steps of a long write.")
+    parser.add_argument("--operation", choices=sorted(scenes.LONG_WRITES), default="collect")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--point", help=argparse.SUPPRESS)

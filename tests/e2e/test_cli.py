@@ -184,6 +184,25 @@ def test_the_version(cli: Cli) -> None:
     assert cli("--version").out == f"antiphon {antiphon_client.__version__}\n"
 
 
+INTERRUPTION = """
+import sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "antiphon_client.cli":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+def test_an_interruption_before_it_loads_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTION)
+    with command("branches", PYTHONPATH=os.pathsep.join((str(tmp_path), PYTHONPATH))) as process:
+        assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 130
+
+
 def test_an_interruption_while_it_loads_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
     with command("branches", PYTHONPATH=os.pathsep.join((str(tmp_path), PYTHONPATH))) as process:

@@ -112,7 +112,7 @@ def test_bad_lines_are_named_and_the_rest_is_imported(cli: Cli, tmp_path: Path) 
         good,
         b'{"id": "cut", "messages": [',
         b"",
-        b'{"messages": [{"role": "user", "content": "x"}]}',
+        b'{"id": 4, "messages": [{"role": "user", "content": "x"}]}',
         b'{"id": "good", "messages": [{"role": "user", "content": "x"}]}',
         b'{"id": "bytes", "messages": [{"role": "user", "content": "\xff"}]}',
         b'{"id": "nan", "messages": [{"role": "user", "content": "x", "n": NaN}]}',

@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 
 from antiphon_client import AsyncHistoryClient, Branch, HistoryClient, Instruction
+from antiphon_client.branch_file import BranchFileError, FileCheck
 from antiphon_client.errors import (
     BranchExistsError,
     BranchNotFoundError,
@@ -102,8 +103,19 @@ def test_refused_file_tells_its_line_and_makes_nothing(
     with pytest.raises(FieldInvalidError) as caught:
         history.import_branch(path, branch_id=branch_id)
     assert caught.value.metadata["line"] == "3"
+    assert [violation.field for violation in caught.value.violations] == ["data"]
+    assert caught.value.message == "line 3: data: not a JSON object that fills the line"
     with pytest.raises(BranchNotFoundError):
         history.get_branch(branch_id)
+
+
+@pytest.mark.parametrize("footer", [b"[" * 50_000, b'{"end":{"sha256":1}}', b'{"end":[]}', b"\xff", b"{"])
+def test_file_without_a_footer_is_not_whole(footer: bytes) -> None:
+    check = FileCheck()
+    for byte in b'{"format":"antiphon.branch"}\n' + footer + b"\n":
+        check.feed(bytes([byte]))
+    with pytest.raises(BranchFileError):
+        check.finish()
 
 
 def test_failures_of_the_files_themselves(history: HistoryClient, branch: Branch, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from history_service.storage.port import HistoryStore, ReadTransaction, WriteTransaction
@@ -33,11 +33,17 @@ class Steps:
 
 
 class FailpointStore:
-    """A store that tells a test of every step of its writes while ``steps`` is set."""
+    """A store that tells a test of every step of its writes while ``steps`` is set.
+
+    Attributes:
+        steps: Is told of every primitive of a write and of its end.
+        between: Called after every write, with its ``apart``; not after those made in it.
+    """
 
     def __init__(self, store: HistoryStore) -> None:
         self._store = store
         self.steps: Steps | None = None
+        self.between: Callable[[bool], Awaitable[None]] | None = None
 
     async def start(self) -> None:
         """Start the store."""
@@ -51,11 +57,19 @@ class FailpointStore:
         """Read as ever."""
         return await self._store.read(work)
 
-    async def write(self, work: Callable[[WriteTransaction], T]) -> T:
+    async def write(self, work: Callable[[WriteTransaction], T], *, apart: bool = False) -> T:
         """Write, telling of every step."""
+        result = await self._store.write(self._told(work), apart=apart)
+        between, self.between = self.between, None
+        if between is not None:
+            await between(apart)
+            self.between = between
+        return result
+
+    def _told(self, work: Callable[[WriteTransaction], T]) -> Callable[[WriteTransaction], T]:
         steps = self.steps
         if steps is None:
-            return await self._store.write(work)
+            return work
         begun = len(steps.names)
 
         def told(tx: WriteTransaction) -> T:
@@ -66,7 +80,7 @@ class FailpointStore:
             steps.reach("end")
             return result
 
-        return await self._store.write(told)
+        return told
 
 
 class _Traced:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 import grpc
@@ -11,15 +12,20 @@ import grpc_testing
 import pytest
 
 from antiphon.history.v1 import branch_pb2, history_service_pb2
-from antiphon.message.v1.message_pb2 import InstructionContent, Message
-from antiphon_client import HistoryClient
+from antiphon.message.v1.content_block_pb2 import ContentBlock, Image, Text
+from antiphon.message.v1.message_pb2 import ACTION_RESPONSE_STATE_INTERIM, InstructionContent, Message
+from antiphon_client import Branch, HistoryClient
 from antiphon_client.errors import SnapshotTruncatedError
 from antiphon_client.ids import is_canonical_uuid
+from antiphon_client.messages import ImageBlock, TextBlock
+from antiphon_client.records import Written
 from antiphon_client.transport_errors import DeadlineExceededError, ServiceUnreachableError, TransportError
 
 SERVICE = history_service_pb2.DESCRIPTOR.services_by_name["HistoryService"]
 BRANCH_ID = "00000000-0000-4000-8000-000000000001"
 MESSAGE_ID = "00000000-0000-4000-8000-000000000002"
+ACTION_ID = "00000000-0000-4000-8000-000000000003"
+REQUEST_ID = "00000000-0000-4000-8000-000000000004"
 T = TypeVar("T")
 
 
@@ -76,6 +82,53 @@ def test_a_write_carries_a_fresh_request_id_and_the_clients_metadata(fake: Fake)
         assert is_canonical_uuid(request.request_id)
         seen.append(request.request_id)
     assert seen[0] != seen[1]
+
+
+@pytest.mark.parametrize("outcome", [{"output": {"n": 1.5}}, {"error": "it broke"}])
+@pytest.mark.parametrize("of_branch", [False, True])
+def test_an_action_can_be_answered_with_every_field_of_the_request(
+    fake: Fake, outcome: dict[str, Any], of_branch: bool
+) -> None:
+    fields: dict[str, Any] = {
+        **outcome,
+        "interim": True,
+        "blocks": [TextBlock("rich"), ImageBlock(mime_type="image/png", data=b"\x89")],
+        "message_id": MESSAGE_ID,
+        "metadata": {"n": 1},
+        "expected_revision": 1,
+        "request_id": REQUEST_ID,
+    }
+    branch = Branch(fake.client, BRANCH_ID)
+    respond: Callable[..., Written] = (
+        branch.respond if of_branch else partial(fake.client.respond_to_action, BRANCH_ID)
+    )
+    answered = fake.begin(lambda: respond(ACTION_ID, **fields))
+    _, request, call = fake.unary("RespondToAction")
+    placement = branch_pb2.Placement(message_id=MESSAGE_ID, index=1)
+    response = history_service_pb2.RespondToActionResponse(revision=2, placement=placement)
+    call.terminate(response, (), grpc.StatusCode.OK, "")
+    assert answered.result(10).revision == 2
+    sent = {field.name for field, _ in request.ListFields()}
+    known = {field.name for field in request.DESCRIPTOR.fields}
+    assert known - sent == {"error" if "output" in outcome else "output_json"}
+    expected = history_service_pb2.RespondToActionRequest(
+        branch_id=BRANCH_ID,
+        action_request_id=ACTION_ID,
+        message_id=MESSAGE_ID,
+        state=ACTION_RESPONSE_STATE_INTERIM,
+        blocks=[
+            ContentBlock(text=Text(text="rich")),
+            ContentBlock(image=Image(mime_type="image/png", data=b"\x89")),
+        ],
+        metadata_json='{"n":1}',
+        expected_revision=1,
+        request_id=REQUEST_ID,
+    )
+    if "error" in outcome:
+        expected.error = outcome["error"]
+    else:
+        expected.output_json = '{"n":1.5}'
+    assert request == expected
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,37 @@ async def test_queued_works_share_a_commit(tmp_path: Path) -> None:
     vfs.unregister()
 
 
+async def test_a_work_apart_is_not_committed_with_those_before_it(tmp_path: Path) -> None:
+    log = DiskLog({})
+    vfs = RecordingVfs("recording-apart", log)
+    async with opened(tmp_path, vfs=vfs.name) as store:
+        before = len(log.entries)
+        commits: list[int] = []
+
+        def counted(work: Callable[[WriteTransaction], int]) -> Callable[[WriteTransaction], int]:
+            def count(tx: WriteTransaction) -> int:
+                commits.append(sum(isinstance(entry, Sync) for entry in log.entries[before:]))
+                return work(tx)
+
+            return count
+
+        gate = Gate()
+        held = asyncio.create_task(store.write(gate))
+        await asyncio.to_thread(gate.reached.wait, PATIENCE_SECONDS)
+        tasks = [
+            asyncio.create_task(store.write(counted(append(number)), apart=number in (11, 13)))
+            for number in range(10, 14)
+        ]
+        await asyncio.sleep(0)  # One turn: every task has queued its work.
+        closing = asyncio.create_task(store.close())
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert await asyncio.gather(*tasks) == [2, 3, 4, 5]
+        await asyncio.gather(held, closing)
+        assert commits == [0, 1, 1, 2]
+    vfs.unregister()
+
+
 async def test_a_failing_work_leaves_the_others_of_its_commit(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
         works = [append(1), failing(2), append(3), failing(4), failing(5), append(6)]

@@ -24,9 +24,10 @@ from antiphon_client.observers import (
     async_observed_method,
     observed_method,
 )
+from antiphon_client.pages import iterate, iterate_async
 from antiphon_client.piles import MessageSource, create_with, initial_messages
 from antiphon_client.records import BranchRecord, MessagePage
-from antiphon_client.rpc import Steps, async_method, iterate, iterate_async, sync_method
+from antiphon_client.rpc import Steps, async_method, sync_method
 from antiphon_client.watching import Change, WatchToken, watch, watch_async
 from antiphon_client.wire_values import Id, Kind
 
@@ -60,6 +61,7 @@ class Branch:
         progression: Iterable[Id] | None = None,
         system: System | None = None,
         on_message_added: Iterable[MessageCallback] = (),
+        request_id: str | None = None,
     ) -> Branch:
         """Make a new branch, empty or holding messages.
 
@@ -74,6 +76,8 @@ class Branch:
             progression: The order of ``messages``; each id once.
             system: The system record; it stands for any among ``messages``.
             on_message_added: Callbacks; they hear of later messages only.
+            request_id: Makes the call, with the same messages, safe to repeat; one that
+                failed half-way and was undone stays so (BranchDeletedError).
 
         Raises:
             ValueError: ``system`` is no System, or ``messages`` or
@@ -87,6 +91,7 @@ class Branch:
             external_key=external_key,
             parent_branch_id=parent_branch_id,
             metadata=metadata,
+            request_id=request_id,
         )
         record = history._transport.run(created)
         return cls(history, record.branch_id, on_message_added=on_message_added)
@@ -153,6 +158,7 @@ class Branch:
         branch_id: Id | None = None,
         external_key: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
     ) -> Branch:
         """Make a branch with what this one holds, now or at a revision.
 
@@ -167,6 +173,7 @@ class Branch:
             branch_id=branch_id,
             external_key=external_key,
             metadata=metadata,
+            request_id=request_id,
         )
         return Branch(self._history, record.branch_id)
 
@@ -211,6 +218,7 @@ class AsyncBranch:
         progression: Iterable[Id] | None = None,
         system: System | None = None,
         on_message_added: Iterable[AsyncMessageCallback] = (),
+        request_id: str | None = None,
     ) -> AsyncBranch:
         """Make a new branch, empty or holding messages; as :meth:`Branch.create`."""
         created = create_with(
@@ -220,6 +228,7 @@ class AsyncBranch:
             external_key=external_key,
             parent_branch_id=parent_branch_id,
             metadata=metadata,
+            request_id=request_id,
         )
         record = await history._transport.run(created)
         return cls(history, record.branch_id, on_message_added=on_message_added)
@@ -286,6 +295,7 @@ class AsyncBranch:
         branch_id: Id | None = None,
         external_key: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
     ) -> AsyncBranch:
         """Make a fork; as :meth:`Branch.fork`."""
         record = await self._history.fork_branch(
@@ -296,6 +306,7 @@ class AsyncBranch:
             branch_id=branch_id,
             external_key=external_key,
             metadata=metadata,
+            request_id=request_id,
         )
         return AsyncBranch(self._history, record.branch_id)
 

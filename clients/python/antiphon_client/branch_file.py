@@ -7,8 +7,10 @@ how it is recognized, and how to tell that it is whole.
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 from typing import Any
+
+from antiphon_client.json_text import parse_json_text
 
 FORMAT = "antiphon.branch"
 """The format's name, in the first line of every file."""
@@ -21,6 +23,8 @@ READABLE_VERSIONS = frozenset({1})
 
 LINE_END = b"\n"
 
+_START = re.compile(rb'\{[ \t]*"format"[ \t]*:[ \t]*"' + re.escape(FORMAT).encode() + rb'"')
+
 
 class BranchFileError(ValueError):
     """A branch file is incomplete or was altered."""
@@ -28,7 +32,7 @@ class BranchFileError(ValueError):
 
 def is_branch_file(start: bytes) -> bool:
     """Tell whether bytes begin a branch file, of whatever version; a first kilobyte is enough."""
-    return start.startswith(b'{"format":"' + FORMAT.encode() + b'"')
+    return _START.match(start) is not None
 
 
 class FileCheck:
@@ -70,7 +74,7 @@ def _footer(line: bytes) -> dict[str, Any] | None:
     if not line.endswith(LINE_END):
         return None
     try:
-        record = json.loads(line)
+        record = parse_json_text(line.decode())
     except ValueError:
         return None
     footer = record.get("end") if isinstance(record, dict) else None

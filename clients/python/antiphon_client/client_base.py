@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -39,6 +40,7 @@ class SyncClient:
         self.address = service_address(self._service) if address is None else address
         self._channel = open_channel(self.address, channel_options)
         self._options = CallOptions(timeout, tuple(metadata))
+        self._closed = threading.Event()  # every client of one channel has the same
         self._transport = self._transport_of(self._stub_class)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
@@ -50,10 +52,12 @@ class SyncClient:
 
     def _transport_of(self, stub_class: Any) -> SyncTransport:
         """Return a transport to another service of the same server, on the same channel."""
-        return SyncTransport(stub_class(self._channel), Endpoint(self._service, self.address), self._options)
+        endpoint = Endpoint(self._service, self.address)
+        return SyncTransport(stub_class(self._channel), endpoint, self._options, self._closed)
 
     def close(self) -> None:
-        """Close the channel; calls under way are cancelled."""
+        """Close the channel: calls under way raise CallCancelledError, later ones ClientClosedError."""
+        self._closed.set()
         self._channel.close()
 
     def __enter__(self) -> Self:
@@ -82,6 +86,7 @@ class AsyncClient:
         self.address = service_address(self._service) if address is None else address
         self._channel = open_aio_channel(self.address, channel_options)
         self._options = CallOptions(timeout, tuple(metadata))
+        self._closed = threading.Event()  # every client of one channel has the same
         self._transport = self._transport_of(self._stub_class)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
@@ -93,10 +98,12 @@ class AsyncClient:
 
     def _transport_of(self, stub_class: Any) -> AsyncTransport:
         """Return a transport to another service of the same server, on the same channel."""
-        return AsyncTransport(stub_class(self._channel), Endpoint(self._service, self.address), self._options)
+        endpoint = Endpoint(self._service, self.address)
+        return AsyncTransport(stub_class(self._channel), endpoint, self._options, self._closed)
 
     async def close(self) -> None:
-        """Close the channel; calls under way are cancelled."""
+        """Close the channel, as :meth:`SyncClient.close` does."""
+        self._closed.set()
         await self._channel.close()
 
     async def __aenter__(self) -> Self:

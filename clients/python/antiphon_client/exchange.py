@@ -18,7 +18,8 @@ from antiphon_client.exchange_operations import ExchangeOperations as Operations
 from antiphon_client.exchange_records import DeadLetter, Delivery
 from antiphon_client.exchange_routing import watch_request
 from antiphon_client.history import AsyncHistoryClient, HistoryClient
-from antiphon_client.rpc import async_method, iterate, iterate_async, sync_method
+from antiphon_client.pages import iterate, iterate_async
+from antiphon_client.rpc import async_method, sync_method
 
 MIN_INTERVAL, MAX_INTERVAL = 0.01, 3600.0
 """Bounds, in seconds, of the wait between two collections of ``run``."""

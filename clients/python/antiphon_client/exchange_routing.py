@@ -22,7 +22,8 @@ from antiphon_client.exchange_records import (
 from antiphon_client.ids import new_ordered_id
 from antiphon_client.messages import Message, from_proto, to_proto
 from antiphon_client.messages.address import normalize_recipient
-from antiphon_client.rpc import Page, Steps, UnaryCall, perform
+from antiphon_client.pages import Page
+from antiphon_client.rpc import Steps, UnaryCall, perform
 
 T = TypeVar("T")
 

@@ -13,8 +13,9 @@ from uuid import UUID
 from antiphon.history.v1.history_service_pb2_grpc import HistoryServiceStub
 from antiphon_client.client_base import AsyncClient, SyncClient
 from antiphon_client.history_operations import HistoryOperations as Operations
+from antiphon_client.pages import iterate, iterate_async
 from antiphon_client.records import BranchPage, BranchRecord
-from antiphon_client.rpc import Steps, async_method, iterate, iterate_async, sync_method
+from antiphon_client.rpc import Steps, async_method, sync_method
 from antiphon_client.watching import Change, WatchToken, watch, watch_async
 from antiphon_client.wire_values import Id
 
@@ -60,7 +61,8 @@ class HistoryClient(SyncClient):
 
         It connects again by itself while the service is UNAVAILABLE, once it
         has been connected, and has no timeout. It ends after the change that
-        deletes the branch. Close it (``contextlib.closing``) to end it sooner.
+        deletes the branch, which is all that is left to tell of a purged one.
+        Close it (``contextlib.closing``) to end it sooner.
 
         Args:
             branch_id: The branch.

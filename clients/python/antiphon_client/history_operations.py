@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2
+from antiphon_client.action_draft import draft_response
 from antiphon_client.branch_transfer import BranchTransfers
 from antiphon_client.history_reads import HistoryReads
 from antiphon_client.ids import new_ordered_id
 from antiphon_client.json_text import dump_json_text
-from antiphon_client.messages import System, to_proto
+from antiphon_client.messages import Block, System, to_proto
+from antiphon_client.messages.block_codec import blocks_to_proto
 from antiphon_client.records import BranchRecord, Written, written
 from antiphon_client.rpc import Steps, UnaryCall, perform
 from antiphon_client.wire_values import AnyMessage, Id, id_text, id_texts, object_text, wire_message
@@ -185,7 +188,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             expected_revision=expected_revision,
             request_id=request_id or new_ordered_id(),
         )
-        return perform(UnaryCall("AddMessages", request, written))
+        return perform(UnaryCall("AddMessages", request, partial(written, sent=request.messages)))
 
     def respond_to_action(
         self,
@@ -195,6 +198,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         output: Any = None,
         error: str | None = None,
         interim: bool = False,
+        blocks: Iterable[Block] = (),
         message_id: Id | None = None,
         metadata: Mapping[str, Any] | None = None,
         expected_revision: int | None = None,
@@ -202,7 +206,17 @@ class HistoryOperations(BranchTransfers, HistoryReads):
     ) -> Steps[Written]:
         """Append the response to an action request and link the two.
 
-        It is a success unless ``error`` is given; falsy outputs are outputs.
+        Args:
+            branch_id: The branch.
+            action_request_id: The request.
+            output: What the action returned; falsy outputs are outputs.
+            error: Why it failed; it is a success unless this is given.
+            interim: Whether it is news on the way, which answers nothing.
+            blocks: Rich output beside ``output``.
+            message_id: The response's id; the server makes one when left out.
+            metadata: The response's metadata.
+            expected_revision: See the class.
+            request_id: See the class.
 
         Raises:
             ValueError: Both an output and an error are given.
@@ -219,6 +233,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             action_request_id=str(action_request_id),
             message_id=id_text(message_id),
             state=state,
+            blocks=blocks_to_proto(blocks),
             metadata_json=object_text(metadata),
             expected_revision=expected_revision,
             request_id=request_id or new_ordered_id(),
@@ -227,7 +242,9 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             request.error = error
         elif output is not None:
             request.output_json = dump_json_text(output)
-        return perform(UnaryCall("RespondToAction", request, written))
+        return perform(
+            UnaryCall("RespondToAction", request, partial(written, sent=[draft_response(request)]))
+        )
 
     def set_system(
         self,

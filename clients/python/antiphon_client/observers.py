@@ -1,8 +1,10 @@
 """Callbacks that hear of added messages (ADR-0006 D4).
 
 One rule: the write is committed before anyone is told, and a failing callback
-never undoes it. Every call that puts messages into a branch tells each of its
-messages, in order, to each callback of one snapshot of the branch's list.
+never undoes it; nor does it fail when what it wrote cannot be read back
+(:mod:`antiphon_client.stored_messages`). Every call that puts messages into a
+branch tells each of its messages, in order, to each callback of one snapshot of
+the branch's list.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from antiphon_client.branch_operations import BranchOperations
 from antiphon_client.messages import Message
 from antiphon_client.records import Written
 from antiphon_client.rpc import AsyncTransport, Steps, SyncTransport, async_method, sync_method
+from antiphon_client.stored_messages import stored_messages
 
 P = ParamSpec("P")
 AddedT = TypeVar("AddedT", bound=Written | Message)
@@ -109,12 +112,17 @@ def _is_asynchronous(callback: object) -> bool:
 
 
 def _as_stored(core: BranchOperations, added: Written | Message) -> Steps[Sequence[Message]]:
-    """Read the messages that a write added, as it left them."""
+    """Return the messages that a write added."""
     if isinstance(added, Message):
         return [added]
-    # A snapshot, since the messages of one batch may exceed a single reply.
-    snapshot = yield from core.snapshot(progression=added.message_ids, at_revision=added.revision)
-    return snapshot.messages
+    message_ids = added.message_ids
+
+    def read(at_revision: int) -> Steps[Sequence[Message]]:
+        # A snapshot, since the messages of one batch may exceed a single reply.
+        snapshot = yield from core.snapshot(progression=message_ids, at_revision=at_revision)
+        return snapshot.messages
+
+    return (yield from stored_messages(added, read))
 
 
 def _tell(callbacks: Sequence[MessageCallback], messages: Sequence[Message]) -> None:

@@ -15,6 +15,7 @@ from antiphon.message.v1 import message_pb2
 from antiphon_client.batching import batches
 from antiphon_client.errors import AntiphonError, FieldInvalidError, Violation
 from antiphon_client.history_operations import HistoryOperations
+from antiphon_client.ids import derived_request_id
 from antiphon_client.messages import Message, System
 from antiphon_client.messages.validation import validate_message
 from antiphon_client.records import BranchRecord
@@ -71,19 +72,25 @@ def initial_messages(
 
 
 def create_with(
-    history: HistoryOperations, records: Sequence[message_pb2.Message], **fields: Any
+    history: HistoryOperations,
+    records: Sequence[message_pb2.Message],
+    *,
+    request_id: str | None = None,
+    **fields: Any,
 ) -> Steps[BranchRecord]:
     """Make a branch that holds these records; ``fields`` are those of ``create_branch``.
 
-    It takes a write for the branch and one for each batch. When one of these
+    It takes a write for the branch and one for each batch, whose request ids
+    follow from ``request_id`` where that is given. When one of these
     fails, the branch is deleted, so that nobody finds half of it; its external
     key is free again, an id of the caller's own is spent.
     """
-    record = yield from history.create_branch(**fields)
+    record = yield from history.create_branch(request_id=request_id, **fields)
     try:
-        for batch in batches(records) if records else ():
+        for number, batch in enumerate(batches(records) if records else ()):
+            own = None if request_id is None else derived_request_id(request_id, str(number))
             # A pile may hold a response before its request; the service links them all the same.
-            yield from history.add_messages(record.branch_id, batch, allow_unresolved=True)
+            yield from history.add_messages(record.branch_id, batch, allow_unresolved=True, request_id=own)
     except AntiphonError as error:
         try:
             yield from history.delete_branch(record.branch_id)

@@ -6,13 +6,14 @@ keeps nanoseconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
 from antiphon.history.v1 import branch_pb2, history_service_pb2
+from antiphon.message.v1 import message_pb2
 from antiphon_client.json_text import parse_json_text
 from antiphon_client.messages import Message, System, from_proto
 
@@ -97,11 +98,14 @@ class Written:
         placements: Where the messages it wrote stand, in the request's order;
             empty for writes that place none.
         replayed: Whether this is the answer of an earlier call with the same ``request_id``.
+        sent: The wire form of those messages as far as the request has it; the service may have
+            given ids and times.
     """
 
     revision: int
     placements: tuple[Placement, ...] = ()
     replayed: bool = False
+    sent: tuple[message_pb2.Message, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def message_ids(self) -> tuple[UUID, ...]:
@@ -109,8 +113,8 @@ class Written:
         return tuple(placement.message_id for placement in self.placements)
 
 
-def written(response: Any) -> Written:
-    """Read the response of any write on a branch."""
+def written(response: Any, sent: Iterable[message_pb2.Message] = ()) -> Written:
+    """Read the response of any write on a branch; see ``Written.sent``."""
     placements: list[branch_pb2.Placement] = []
     if isinstance(response, history_service_pb2.AddMessagesResponse):
         placements.extend(response.placements)
@@ -120,6 +124,7 @@ def written(response: Any) -> Written:
         revision=response.revision,
         placements=tuple(Placement(UUID(p.message_id), p.index) for p in placements),
         replayed=response.replayed,
+        sent=tuple(sent),
     )
 
 

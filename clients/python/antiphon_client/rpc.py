@@ -10,17 +10,17 @@ calls stand in one place.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import re
+import threading
 from collections.abc import (
     AsyncGenerator,
-    AsyncIterator,
     Callable,
     Coroutine,
     Generator,
     Iterable,
-    Iterator,
     Sequence,
 )
 from dataclasses import dataclass, field
@@ -31,13 +31,12 @@ import grpc.aio
 
 from antiphon_client.errors import AntiphonError
 from antiphon_client.status import error_from_rpc
-from antiphon_client.transport_errors import Endpoint, transport_error
+from antiphon_client.transport_errors import Endpoint, client_closed, transport_error
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 ResultT = TypeVar("ResultT", covariant=True)
-ItemT = TypeVar("ItemT", covariant=True)
 OwnCoreT = TypeVar("OwnCoreT", covariant=True)
 CoreT = TypeVar("CoreT")
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -115,16 +114,18 @@ class CallOptions:
 class SyncTransport:
     """Runs operations on a blocking channel. Safe to use from several threads."""
 
-    def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions) -> None:
+    def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions, closed: threading.Event) -> None:
         self._stub = stub
         self._endpoint = endpoint
         self._options = options
+        self._closed = closed
 
     def run(self, steps: Steps[T]) -> T:
         """Run an operation to its end.
 
         Raises:
-            AntiphonError: The class of the reason that a service gave, or a TransportError.
+            AntiphonError: The class of the reason that a service gave, or a TransportError:
+                ClientClosedError, with nothing sent, once the client was closed.
         """
         try:
             call = next(steps)
@@ -145,7 +146,7 @@ class SyncTransport:
         Raises:
             AntiphonError: As :meth:`run`.
         """
-        reply = getattr(self._stub, method)(request, metadata=self._options.metadata)
+        reply = self._begin(method, request, None)
         try:
             yield from reply
         except grpc.RpcError as error:
@@ -153,12 +154,19 @@ class SyncTransport:
         finally:
             reply.cancel()
 
+    def _begin(self, method: str, request: Any, timeout: float | None) -> Any:
+        """Begin a call, and end it too unless it is a stream."""
+        try:
+            return getattr(self._stub, method)(request, timeout=timeout, metadata=self._options.metadata)
+        except ValueError:  # how gRPC refuses to use a closed channel
+            if self._closed.is_set():
+                raise client_closed(self._endpoint) from None
+            raise
+
     def _answer(self, call: Call[Any]) -> Any:
-        start = getattr(self._stub, call.method)
-        options = self._options
         try:
             request = iter(call.parts) if isinstance(call, UploadCall) else call.request
-            reply = start(request, timeout=options.timeout, metadata=options.metadata)
+            reply = self._begin(call.method, request, self._options.timeout)
             if not isinstance(call, StreamCall):
                 return call.decode(reply)
             collector = call.collector()
@@ -176,10 +184,11 @@ class SyncTransport:
 class AsyncTransport:
     """Runs operations on an asyncio channel, within its event loop."""
 
-    def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions) -> None:
+    def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions, closed: threading.Event) -> None:
         self._stub = stub
         self._endpoint = endpoint
         self._options = options
+        self._closed = closed
 
     async def run(self, steps: Steps[T]) -> T:
         """Run an operation to its end; raises as :meth:`SyncTransport.run` does."""
@@ -198,21 +207,41 @@ class AsyncTransport:
 
     async def frames(self, method: str, request: Any) -> AsyncGenerator[Any]:
         """Yield the frames of a stream that stays open, as :meth:`SyncTransport.frames` does."""
-        reply = getattr(self._stub, method)(request, metadata=self._options.metadata)
+        reply = self._begin(method, request, None)
         try:
             async for frame in reply:
                 yield frame
         except grpc.RpcError as error:
             raise _rebuilt(error, self._endpoint) from None
+        except asyncio.CancelledError:
+            self._check_own_cancellation()
+            raise
         finally:
             reply.cancel()
 
+    def _begin(self, method: str, request: Any, timeout: float | None) -> Any:
+        try:
+            return getattr(self._stub, method)(request, timeout=timeout, metadata=self._options.metadata)
+        except grpc.aio.UsageError:  # how gRPC refuses to use a closed channel
+            if self._closed.is_set():
+                raise client_closed(self._endpoint) from None
+            raise
+
+    def _check_own_cancellation(self) -> None:
+        """Tell a call that ended with its channel from a cancelled task, which gRPC reports alike.
+
+        Raises:
+            CallCancelledError: The client was closed, and nobody has cancelled the task.
+        """
+        task = asyncio.current_task()
+        if self._closed.is_set() and (task is None or not task.cancelling()):
+            text = "the client was closed"
+            raise transport_error(grpc.StatusCode.CANCELLED, text, self._endpoint) from None
+
     async def _answer(self, call: Call[Any]) -> Any:
-        start = getattr(self._stub, call.method)
-        options = self._options
         try:
             request = iter(call.parts) if isinstance(call, UploadCall) else call.request
-            reply = start(request, timeout=options.timeout, metadata=options.metadata)
+            reply = self._begin(call.method, request, self._options.timeout)
             if not isinstance(call, StreamCall):
                 return call.decode(await reply)
             collector = call.collector()
@@ -225,6 +254,9 @@ class AsyncTransport:
             return collector.result()
         except grpc.RpcError as error:
             raise _rebuilt(error, self._endpoint) from None
+        except asyncio.CancelledError:
+            self._check_own_cancellation()
+            raise
 
 
 def _rebuilt(error: grpc.RpcError, endpoint: Endpoint) -> AntiphonError:
@@ -289,40 +321,3 @@ def _presented(method: FunctionT) -> FunctionT:
         signature = inspect.signature(shown)
         shown.__signature__ = signature.replace(return_annotation=returned[1])
     return method
-
-
-class Page(Protocol[ItemT]):
-    """One page of a list."""
-
-    @property
-    def items(self) -> Sequence[ItemT]:
-        """The page's items, in order."""
-
-    @property
-    def next_page_token(self) -> str:
-        """The token of the next page; empty on the last."""
-
-
-def iterate(transport: SyncTransport, page_at: Callable[[str], Steps[Page[T]]]) -> Iterator[T]:
-    """Yield every item of a list, reading a page when the one before is used up."""
-    token = ""
-    while True:
-        page = transport.run(page_at(token))
-        yield from page.items
-        token = page.next_page_token
-        if not token:
-            return
-
-
-async def iterate_async(
-    transport: AsyncTransport, page_at: Callable[[str], Steps[Page[T]]]
-) -> AsyncIterator[T]:
-    """Yield every item of a list, as :func:`iterate` does."""
-    token = ""
-    while True:
-        page = await transport.run(page_at(token))
-        for item in page.items:
-            yield item
-        token = page.next_page_token
-        if not token:
-            return

@@ -1,8 +1,9 @@
 """Failures of a call that no service gave a reason for.
 
 They derive from :class:`~antiphon_client.errors.AntiphonError`, so that one
-``except`` catches everything a client raises. After any of them a write may or
-may not have happened: send it again with the same ``request_id`` to learn which.
+``except`` catches everything a client raises. After any of them but
+ClientClosedError a write may or may not have happened: send it again with the
+same ``request_id`` to learn which.
 """
 
 from __future__ import annotations
@@ -53,6 +54,13 @@ class CallCancelledError(TransportError):
     code = "CANCELLED"
 
 
+class ClientClosedError(TransportError, ValueError):
+    """The client was closed before the call, which was never sent; as a closed file, it takes no more."""
+
+    reason = "CLIENT_CLOSED"
+    code = "FAILED_PRECONDITION"
+
+
 _BY_CODE: dict[str, type[TransportError]] = {
     cls.code: cls for cls in (ServiceUnreachableError, DeadlineExceededError, CallCancelledError)
 }
@@ -62,6 +70,12 @@ def unreachable(endpoint: Endpoint) -> ServiceUnreachableError:
     """Build the exception for an address where nothing listens."""
     text = f"no {endpoint.service} service at {endpoint.address}"
     return ServiceUnreachableError(text, metadata=_metadata(ServiceUnreachableError.code, endpoint))
+
+
+def client_closed(endpoint: Endpoint) -> ClientClosedError:
+    """Build the exception for a call on a closed client."""
+    text = f"the client of {endpoint.address} is closed"
+    return ClientClosedError(text, metadata=_metadata(ClientClosedError.code, endpoint))
 
 
 def transport_error(code: grpc.StatusCode, details: str, endpoint: Endpoint) -> TransportError:

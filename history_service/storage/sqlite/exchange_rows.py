@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from history_service.storage.exchange_port import (
@@ -13,6 +14,9 @@ from history_service.storage.exchange_port import (
     OwnerRow,
 )
 from history_service.storage.sqlite.codec import id_blob, id_text, optional_id_blob, optional_id_text
+
+_sender_blob = lru_cache(maxsize=1024)(id_blob)
+"""Of many deliveries most come from few senders."""
 
 
 def of_exchange(key: ExchangeKey) -> tuple[str, bytes]:
@@ -76,7 +80,7 @@ def inbox_columns(entry: InboxEntry) -> tuple[bytes | int | None, ...]:
     sequence, (sender_id, body, size, shared), delivered_at, delivery_count, lease_id, expires_at = entry
     return (
         sequence,
-        id_blob(sender_id),
+        _sender_blob(sender_id),
         body,
         size,
         shared,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from history_service.storage.sqlite.writing_sql import insert_many
+
 OF_EXCHANGE = "tenant_id = ? AND exchange_id = ?"
 OF_OWNER = f"{OF_EXCHANGE} AND owner_id = ?"
 LEASED = "lease_id IS NOT NULL"
@@ -10,11 +12,11 @@ FREE = "lease_id IS NULL"
 
 def insert(table: str, columns: str, key: str = "") -> str:
     """Return the statement that inserts a row; with a key, that updates the row that has it already."""
-    names = columns.split(", ")
-    statement = f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))})"
+    statement = insert_many(table, columns).of(1)
     if not key:
         return statement
-    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
+    names = [name for name in columns.split(", ") if name not in key.split(", ")]
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names)
     return f"{statement} ON CONFLICT ({key}) DO UPDATE SET {changes}"
 
 
@@ -54,7 +56,7 @@ DELETE_FROM_OUTBOX = f"DELETE FROM exchange_outbox WHERE {OF_OWNER} AND position
 
 INBOX_COLUMNS = "sequence, sender_id, body, size, shared, delivered_at, delivery_count, lease_id, expires_at"
 BODY_OF_ROW = "(SELECT bytes FROM exchange_body WHERE number = body)"
-INSERT_IN_INBOX = insert("exchange_inbox", f"tenant_id, exchange_id, owner_id, {INBOX_COLUMNS}")
+INSERT_IN_INBOXES = insert_many("exchange_inbox", f"tenant_id, exchange_id, owner_id, {INBOX_COLUMNS}")
 INBOX = (
     f"SELECT {INBOX_COLUMNS} FROM exchange_inbox WHERE {OF_OWNER} AND sequence > ? ORDER BY sequence LIMIT ?"
 )
@@ -78,6 +80,10 @@ EXPIRED = (
     f"SELECT {INBOX_COLUMNS} FROM exchange_inbox INDEXED BY exchange_inbox_by_expiry"
     f" WHERE {OF_OWNER} AND {LEASED} AND expires_at <= ? AND delivery_count >= ?"
 )
+NTH_EXPIRY = (
+    "SELECT expires_at FROM exchange_inbox INDEXED BY exchange_inbox_by_expiry"
+    f" WHERE {OF_OWNER} AND {LEASED} AND expires_at <= ? ORDER BY expires_at LIMIT 1 OFFSET ?"
+)
 LEASE = (
     "UPDATE exchange_inbox SET delivery_count = ?, lease_id = ?, expires_at = ?"
     f" WHERE {OF_OWNER} AND sequence = ?"
@@ -91,12 +97,12 @@ END_EXPIRED = (
     f" WHERE {OF_OWNER} AND {LEASED} AND expires_at <= ?"
 )
 DELETE_FROM_INBOX = f"DELETE FROM exchange_inbox WHERE {OF_OWNER} AND sequence = ?"
-EMPTY_INBOX = f"DELETE FROM exchange_inbox WHERE {OF_OWNER}"
+EMPTY_INBOX = f"DELETE FROM exchange_inbox WHERE {OF_OWNER} AND sequence <= ?"
 
 DEAD_COLUMNS = (
     "position, dead_letter_id, reason, owner_id, delivery_count, dead_at, sender_id, body, size, shared"
 )
-INSERT_DEAD = insert("exchange_dead_letter", f"tenant_id, exchange_id, {DEAD_COLUMNS}")
+INSERT_DEAD = insert_many("exchange_dead_letter", f"tenant_id, exchange_id, {DEAD_COLUMNS}")
 DEAD_LETTER = f"SELECT {DEAD_COLUMNS} FROM exchange_dead_letter WHERE {OF_EXCHANGE} AND dead_letter_id = ?"
 _DEAD_PAGE = f"SELECT {DEAD_COLUMNS}, {BODY_OF_ROW} FROM exchange_dead_letter"
 DEAD_PAGE = f"{_DEAD_PAGE} WHERE {OF_EXCHANGE} AND position > ? ORDER BY position LIMIT ?"

@@ -7,6 +7,7 @@ is cheap when it takes few steps. ``executemany`` would step once a row, too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -62,16 +63,17 @@ class PendingRows:
         Raises:
             apsw.Error: Some of it may be written: the transaction has to be undone.
         """
-        _write(connection, sql.INSERT_BODIES, self.bodies)
-        _write(connection, sql.INSERT_MEMBERS, self.members)
-        _write(connection, sql.INSERT_VIEW_ROWS, self.view_rows)
-        _write(connection, sql.INSERT_CHANGES, self.changes)
-        _write(connection, sql.INSERT_RESPONSES, self.recorded)
-        _write(connection, sql.SAVE_HEADS, list(self.heads.values()))
+        write_rows(connection, sql.INSERT_BODIES, self.bodies)
+        write_rows(connection, sql.INSERT_MEMBERS, self.members)
+        write_rows(connection, sql.INSERT_VIEW_ROWS, self.view_rows)
+        write_rows(connection, sql.INSERT_CHANGES, self.changes)
+        write_rows(connection, sql.INSERT_RESPONSES, self.recorded)
+        write_rows(connection, sql.SAVE_HEADS, list(self.heads.values()))
         self.clear()
 
 
-def _write(connection: apsw.Connection, statement: sql.ManyRows, rows: list[Row]) -> None:
+def write_rows(connection: apsw.Connection, statement: sql.ManyRows, rows: Sequence[Row]) -> None:
+    """Run a statement over rows, many at a time."""
     begin = 0
     for count in ROWS_AT_ONCE:
         while len(rows) - begin >= count:

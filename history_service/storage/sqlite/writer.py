@@ -46,10 +46,11 @@ class WriterLimits:
 
 
 class _Job:
-    __slots__ = ("failure", "future", "result", "work")
+    __slots__ = ("apart", "failure", "future", "result", "work")
 
-    def __init__(self, work: Work, future: asyncio.Future[Any]) -> None:
+    def __init__(self, work: Work, apart: bool, future: asyncio.Future[Any]) -> None:
         self.work = work
+        self.apart = apart
         self.future = future
         self.result: Any = None
         self.failure: BaseException | None = None
@@ -77,17 +78,19 @@ class GroupWriter:
         self._pending = 0
         self._closed = False
         self._stopping = False
+        self._first: _Job | None = None
         self._log_pages = 0
         self._checkpoint_at = limits.checkpoint_pages
         connection.set_wal_hook(self._note_log_pages)
         self._thread = threading.Thread(target=self._run, name="history-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Work) -> asyncio.Future[Any]:
+    def submit(self, work: Work, *, apart: bool = False) -> asyncio.Future[Any]:
         """Queue a work; its result arrives after its commit is on stable storage.
 
         Args:
             work: Called on the writer's thread with the transaction.
+            apart: Whether it begins a group; those before it are answered first.
 
         Raises:
             OverloadedError: Too many works are queued already.
@@ -99,7 +102,7 @@ class GroupWriter:
             raise OverloadedError(f"{self._pending} writes are waiting for the store")
         future: asyncio.Future[Any] = self._loop.create_future()
         self._pending += 1
-        self._queue.put(_Job(work, future))
+        self._queue.put(_Job(work, apart, future))
         return future
 
     async def close(self) -> None:
@@ -113,7 +116,8 @@ class GroupWriter:
 
     def _run(self) -> None:
         while not self._stopping:
-            job = self._queue.get()
+            job = self._first or self._queue.get()
+            self._first = None
             if job is None:
                 return
             group = [job]
@@ -135,6 +139,9 @@ class GroupWriter:
             if len(group) >= limits.group_works or transaction.group_bytes >= limits.group_bytes:
                 break
             job = self._take_queued()
+            if job is not None and job.apart:
+                self._first = job
+                break
             if job is not None:
                 group.append(job)
         try:

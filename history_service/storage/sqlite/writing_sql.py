@@ -22,13 +22,14 @@ class ManyRows:
         return f"{self.before}{', '.join([self.row] * count)}{self.after}"
 
 
-def _insert_many(table: str, columns: str) -> ManyRows:
+def insert_many(table: str, columns: str) -> ManyRows:
+    """Return the statement that inserts rows."""
     row = ", ".join("?" * len(columns.split(",")))
     return ManyRows(f"INSERT INTO {table} ({columns}) VALUES ", f"({row})")
 
 
 def _insert(table: str, columns: str) -> str:
-    return _insert_many(table, columns).of(1)
+    return insert_many(table, columns).of(1)
 
 
 INSERT_BRANCH = _insert(
@@ -47,7 +48,7 @@ SAVE_HEADS = ManyRows(
 # Apart from the head: naming the column would rewrite three indexes with every write.
 SAVE_DELETED = "UPDATE branch SET deleted = ? WHERE number = ?"
 INSERT_METADATA = _insert("branch_metadata", "tenant_id, lineage_id, branch_id, revision, metadata_json")
-INSERT_RESPONSES = _insert_many(
+INSERT_RESPONSES = insert_many(
     "recorded_response", "tenant_id, request_id, request_hash, response, recorded_at"
 )
 # One look-up for each tenant, not a walk over all ids.
@@ -61,14 +62,14 @@ EXPIRE_RESPONSES = (
     "DELETE FROM recorded_response WHERE rowid IN"
     " (SELECT rowid FROM recorded_response WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)"
 )
-INSERT_CHANGES = _insert_many(
+INSERT_CHANGES = insert_many(
     "change", "tenant_id, lineage_id, branch_id, revision, kind, ignorable, payload, writer, counter"
 )
 INSERT_WRITER = _insert("writer", "writer_id, started_at")
 
 LAST_BODY = "SELECT coalesce(max(number), 0) FROM message_body"
-INSERT_BODIES = _insert_many("message_body", "number, tenant_id, lineage_id, bytes")
-INSERT_MEMBERS = _insert_many(
+INSERT_BODIES = insert_many("message_body", "number, tenant_id, lineage_id, bytes")
+INSERT_MEMBERS = insert_many(
     "member",
     "tenant_id, lineage_id, branch_id, message_id, order_key, kind, added_revision, body, link_id, interim",
 )
@@ -94,7 +95,7 @@ RELABEL_BACK = [
 
 INSERT_VIEW = _insert("view", "tenant_id, lineage_id, branch_id, epoch")
 END_VIEW = f"UPDATE view SET ended_revision = ? WHERE {OF_BRANCH} AND epoch = ?"
-INSERT_VIEW_ROWS = _insert_many(
+INSERT_VIEW_ROWS = insert_many(
     "view_row", "tenant_id, lineage_id, branch_id, epoch, message_id, order_key, added_revision"
 )
 END_VIEW_ROWS = (

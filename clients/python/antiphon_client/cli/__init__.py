@@ -1,6 +1,9 @@
-"""The command line ``antiphon``."""
+"""The command line ``antiphon``.
 
-from __future__ import annotations
+From the interpreter's own start to ``main`` nothing but this file and that of the
+package above it is loaded: a Ctrl-C before ``main`` is Python's to answer, and
+Python answers it with a traceback.
+"""
 
 import sys
 

@@ -10,22 +10,13 @@ from uuid import UUID
 
 import typer
 
-from antiphon_client.branch_file import is_branch_file
 from antiphon_client.branch_transfer import Progress
-from antiphon_client.cli.output import byte_progress, counted, say, say_json
-from antiphon_client.errors import BranchDeletedError, BranchExistsError
+from antiphon_client.cli.output import byte_progress, complain, counted, error_text, say, say_json
+from antiphon_client.cli.sources import Source
+from antiphon_client.errors import AntiphonError, BranchDeletedError, BranchExistsError
 from antiphon_client.history import HistoryClient
 from antiphon_client.ids import derived_request_id
 from antiphon_client.records import BranchRecord
-
-_RECOGNIZED_BY = 1024
-"""Bytes at a file's start that tell its format."""
-
-
-def is_branch_file_at(path: Path) -> bool:
-    """Tell whether a file holds a branch; raises OSError where it cannot be read."""
-    with path.open("rb") as file:
-        return is_branch_file(file.read(_RECOGNIZED_BY))
 
 
 def export_file(
@@ -48,10 +39,20 @@ def export_file(
     sys.stdout.flush()
 
 
-def import_file(client: HistoryClient, path: Path, external_key: str | None, *, as_json: bool) -> None:
-    """Make a branch from its file and say which; once done, doing it again changes nothing."""
-    with byte_progress("importing", path.stat().st_size) as progress:
-        record, repeated = _imported(client.with_options(timeout=None), path, external_key, progress)
+def import_file(client: HistoryClient, source: Source, external_key: str | None, *, as_json: bool) -> None:
+    """Make a branch from its file and say which; once done, doing it again changes nothing.
+
+    Raises:
+        typer.Exit: A line of the file is wrong; it has been reported.
+    """
+    try:
+        with byte_progress("importing", source.size) as progress:
+            record, repeated = _imported(client.with_options(timeout=None), source, external_key, progress)
+    except AntiphonError as error:
+        if "line" not in error.metadata:
+            raise
+        complain(f"{source.name}: {error_text(error)}")
+        raise typer.Exit(1) from None
     if as_json:
         say_json({"branch_id": str(record.branch_id), "messages": record.message_count})
     else:
@@ -60,18 +61,20 @@ def import_file(client: HistoryClient, path: Path, external_key: str | None, *, 
 
 
 def _imported(
-    client: HistoryClient, path: Path, external_key: str | None, progress: Progress
+    client: HistoryClient, source: Source, external_key: str | None, progress: Progress
 ) -> tuple[BranchRecord, bool]:
     """Import a file under ids derived from its bytes; tell whether that had been done before."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    source.file.seek(0)
+    # A file opened for bytes, which is all that is asked here.
+    digest = hashlib.file_digest(source.file, "sha256").hexdigest()  # type: ignore[arg-type]
     # A deleted branch's id stays taken, so that each deletion moves the import on by one.
     for generation in itertools.count():
         key = ("branch file", digest, external_key or "", str(generation))
         branch_id = derived_request_id("branch", *key)
+        source.file.seek(0)
         try:
             record = client.import_branch(
-                path,
+                source.file,
                 branch_id=branch_id,
                 external_key=external_key,
                 request_id=derived_request_id("import", *key),

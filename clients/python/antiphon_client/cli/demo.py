@@ -16,7 +16,7 @@ from antiphon_client.cli.importer import import_conversation
 from antiphon_client.cli.importing import import_all
 from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say
 from antiphon_client.cli.pair import ServicePair
-from antiphon_client.cli.sources import BadEntry, Conversation, TranscriptFile
+from antiphon_client.cli.sources import BadEntry, Conversation, TranscriptFile, open_source
 from antiphon_client.cli.timeline import compiled_lines, timeline
 from antiphon_client.compiler import CompilerClient
 from antiphon_client.edge.addresses import SOCKET_PATH_BYTES
@@ -60,10 +60,13 @@ def demo(
     path = file or _EXAMPLE
     if not path.exists():
         raise typer.BadParameter("the example is in the repository only; name a file", param_hint="FILE")
-    transcripts = TranscriptFile(path)
     # Unlike Ctrl-C, SIGTERM would end this process without stopping the services.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_socket_base(tempfile.gettempdir())) as folder:
+    with (
+        open_source(path) as source,
+        tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_socket_base(tempfile.gettempdir())) as folder,
+    ):
+        transcripts = TranscriptFile(source)
         pair = ServicePair(
             history_listen=f"unix:{folder}/{_HISTORY_SOCKET}",
             compiler_listen=f"unix:{folder}/{_COMPILER_SOCKET}",
@@ -77,7 +80,7 @@ def demo(
         ):
             say(f"history service   {pair.history_address}")
             say(f"compiler service  {pair.compiler_address}")
-            errors = _run(transcripts, str(path), history, compiler)
+            errors = _run(transcripts, source.name, history, compiler)
     if errors:
         raise typer.Exit(1)
     say("Both services have stopped.")

@@ -32,7 +32,7 @@ class Imported:
     """What became of one conversation.
 
     Attributes:
-        source_id: Its id in the file, and its branch's external key.
+        source_id: Its id in the file or the one made for it, and its branch's external key.
         branch_id: Its branch.
         messages: Messages it has in the file.
         records: Records they became; an assistant message with tool calls is
@@ -96,7 +96,7 @@ def _create_branch(
         created = history.create_branch(
             branch_id=branch_id,
             external_key=conversation.source_id,
-            metadata={"imported_from": "openai.chat"},
+            metadata={"imported_from": "openai.chat", **conversation.metadata},
             request_id=derived_request_id("create", *key),
         )
     except BranchExistsError as error:

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from antiphon_client.cli import branch_files
-from antiphon_client.cli.branch_files import is_branch_file_at
 from antiphon_client.cli.importer import Imported, import_conversation
 from antiphon_client.cli.options import AsJson, HistoryAddress, open_history
 from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say, say_json, visible
-from antiphon_client.cli.sources import BadEntry, TranscriptFile
+from antiphon_client.cli.sources import BadEntry, TranscriptFile, open_source, source_path
 from antiphon_client.errors import AntiphonError
 from antiphon_client.history import HistoryClient
 from antiphon_client.transport_errors import TransportError
@@ -24,6 +23,7 @@ EXAMPLES = """Examples:
   antiphon import transcripts.jsonl --notes
   antiphon import transcripts.jsonl --json > imported.jsonl
   antiphon import garden-helper.jsonl --key garden-helper-copy
+  zcat transcripts.jsonl.gz | antiphon import -
 """
 
 _NAMED = 5
@@ -65,9 +65,7 @@ class Totals:
 def import_file(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", exists=True, dir_okay=False, readable=True, help="JSON or JSON lines."
-        ),
+        typer.Argument(metavar="FILE", parser=source_path, help="JSON or JSON lines; - is standard input."),
     ],
     history: HistoryAddress,
     as_json: AsJson = False,
@@ -82,25 +80,27 @@ def import_file(
     """Import OpenAI chat conversations, one branch each, or a branch that was exported.
 
     FILE is what `antiphon export --format antiphon` wrote, or an array of
-    messages, an object {id, messages}, or JSON lines of such objects. The id
-    becomes the branch's external key; a file without one goes by its name.
+    messages, an object {id, messages}, or JSON lines of either. The id becomes
+    the branch's external key. A file that is one conversation without an id
+    goes by its name; others without one go by what they say. Keys beside id and
+    messages are kept: `antiphon export --format conversation` gives them back.
     Running an import again, after an interruption too, adds nothing twice. Bad
     lines are reported and left out; the exit code is then 1.
     """
-    with open_history(history) as client:
-        if is_branch_file_at(file):
-            branch_files.import_file(client, file, key, as_json=as_json)
+    with open_history(history) as client, open_source(file) as source:
+        if source.is_branch_file:
+            branch_files.import_file(client, source, key, as_json=as_json)
             return
         if key is not None:
             raise typer.BadParameter("conversations bring their own ids", param_hint="--key")
-        totals = import_all(client, TranscriptFile(file), str(file), as_json=as_json, notes=notes)
+        totals = import_all(client, TranscriptFile(source), source.name, as_json=as_json, notes=notes)
     if not as_json:
         for imported in totals.named if totals.conversations <= _NAMED else ():
             counts = f"{counted(imported.messages, 'message')} ({counted(imported.records, 'record')})"
             say(f"{visible(imported.source_id)}: {counts}")
         say(f"imported {totals.text()}")
     elif totals.errors:
-        complain(f"{file}: {totals.text()}")
+        complain(f"{source.name}: {totals.text()}")
     if totals.errors:
         raise typer.Exit(1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ from antiphon_client.cli.options import (
 from antiphon_client.cli.output import say, say_json
 from antiphon_client.cli.timeline import branch_line, branch_object, timeline
 from antiphon_client.json_text import dump_json_text
-from antiphon_client.openai_chat import export_messages
+from antiphon_client.openai_chat import export_conversation, export_messages
 
 BRANCHES_EXAMPLES = """Examples:
 
@@ -36,6 +36,7 @@ LOG_EXAMPLES = """Examples:
 EXPORT_EXAMPLES = """Examples:
 
   antiphon export garden-helper --format openai > messages.json
+  antiphon export garden-helper --format conversation >> conversations.jsonl
   antiphon export garden-helper --format antiphon -o garden-helper.jsonl
 """
 
@@ -46,6 +47,7 @@ class ExportFormat(StrEnum):
     """What a branch can be exported as."""
 
     OPENAI = "openai"
+    CONVERSATION = "conversation"
     ANTIPHON = "antiphon"
 
 
@@ -97,7 +99,10 @@ def export(
     branch: BranchName,
     history: HistoryAddress,
     format_: Annotated[
-        ExportFormat, typer.Option("--format", metavar="openai", parser=_export_format, help="What to write.")
+        ExportFormat,
+        typer.Option(
+            "--format", metavar="FORMAT", parser=_export_format, help="openai, conversation or antiphon."
+        ),
     ] = ExportFormat.OPENAI,
     at_revision: AtRevision = None,
     output: Annotated[
@@ -106,19 +111,25 @@ def export(
 ) -> None:
     """Write a branch's messages to standard output, and nothing else there, or to a file.
 
-    The format openai is an array of chat messages. The format antiphon is the
-    branch itself, which `antiphon import` makes a branch of again: messages
-    with their ids, times and links, order, view and metadata.
+    The format openai is an array of chat messages. The format conversation is
+    an object {id, messages} with the other keys that an imported conversation
+    had. The format antiphon is the branch itself: messages with their ids,
+    times and links, order, view and metadata. `antiphon import` takes each.
     """
     with open_history(history) as client:
         found = find_branch(client, branch)
         if format_ is ExportFormat.ANTIPHON:
             export_file(client, found.branch_id, output, at_revision=at_revision)
             return
-        revision = found.record(at_revision=at_revision).revision
-        system = found.system(at_revision=revision)
-        messages = export_messages(system, found.messages(at_revision=revision))
+        record = found.record(at_revision=at_revision)
+        system = found.system(at_revision=record.revision)
+        messages = export_messages(system, found.messages(at_revision=record.revision))
+    exported: Any = messages
+    if format_ is ExportFormat.CONVERSATION:
+        exported = export_conversation(
+            record.metadata, record.external_key or str(record.branch_id), messages
+        )
     if output is None:
-        say_json(messages)
+        say_json(exported)
     else:
-        output.write_text(dump_json_text(messages) + "\n", encoding="utf-8")
+        output.write_text(dump_json_text(exported) + "\n", encoding="utf-8")

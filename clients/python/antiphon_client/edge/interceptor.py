@@ -175,7 +175,8 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         """End a call that went wrong, with a status that fits the cause."""
         if isinstance(cause, _PeerGoneError):
             self._observer.given_up(path, started, "CANCELLED")
-            raise cause.failure
+            # Of a failed write gRPC would log an error with its trace; a caller that went away is none.
+            raise asyncio.CancelledError
         evicted = isinstance(cause, asyncio.CancelledError) and admission.evicting
         code = None if evicted else given_up_code(cause)
         if code is not None:
@@ -211,10 +212,6 @@ def _let_go(cause: BaseException) -> None:
 class _PeerGoneError(Exception):
     """A frame could not be written because the call is over on the other side."""
 
-    def __init__(self, failure: grpc.aio.BaseError) -> None:
-        super().__init__()
-        self.failure = failure
-
 
 def _encoded(response: Message | bytes) -> bytes:
     """Encode a response; one that is encoded already is passed through."""
@@ -228,7 +225,7 @@ async def _write_all(frames: AsyncGenerator[Message | bytes], context: Context) 
             payload = _encoded(frame)
             try:
                 await context.write(payload)
-            except grpc.aio.BaseError as exc:
-                raise _PeerGoneError(exc) from None
+            except grpc.aio.BaseError:
+                raise _PeerGoneError from None
     finally:
         await frames.aclose()

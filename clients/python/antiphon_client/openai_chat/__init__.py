@@ -2,7 +2,8 @@
 
 `import_messages` turns a ``messages`` array into records for a branch;
 `export_messages` turns a branch's records into a ``messages`` array. What was
-imported comes back JSON-equal.
+imported comes back JSON-equal. Keys beside ``messages`` go through a branch's
+metadata: `conversation_metadata` and `export_conversation`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from antiphon_client.openai_chat.conversation import ImportedConversation, Impor
 from antiphon_client.openai_chat.exporter import export_messages
 from antiphon_client.openai_chat.importer import import_messages
 from antiphon_client.openai_chat.marks import METADATA_KEY
+from antiphon_client.openai_chat.whole import conversation_metadata, export_conversation
 
 __all__ = [
     "METADATA_KEY",
     "ImportNote",
     "ImportedConversation",
     "NoteKind",
+    "conversation_metadata",
+    "export_conversation",
     "export_messages",
     "import_messages",
 ]

@@ -32,7 +32,9 @@ class _DeliveryModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Delivery
     DELIVERY_MODE_ON_COLLECT: _DeliveryMode.ValueType  # 1
     """Send queues; Collect delivers."""
     DELIVERY_MODE_AT_SEND: _DeliveryMode.ValueType  # 2
-    """Send collects the sender's outbox at once, in the same transaction."""
+    """Send collects the sender's outbox at once, in the same transaction unless
+    much is queued before it.
+    """
 
 class DeliveryMode(_DeliveryMode, metaclass=_DeliveryModeEnumTypeWrapper):
     """How an exchange delivers."""
@@ -42,7 +44,9 @@ DELIVERY_MODE_UNSPECIFIED: DeliveryMode.ValueType  # 0
 DELIVERY_MODE_ON_COLLECT: DeliveryMode.ValueType  # 1
 """Send queues; Collect delivers."""
 DELIVERY_MODE_AT_SEND: DeliveryMode.ValueType  # 2
-"""Send collects the sender's outbox at once, in the same transaction."""
+"""Send collects the sender's outbox at once, in the same transaction unless
+much is queued before it.
+"""
 Global___DeliveryMode: _TypeAlias = DeliveryMode  # noqa: Y015
 
 class _DeadLetterReason:
@@ -139,7 +143,7 @@ class ExchangeSettings(_message.Message):
     max_deliveries: _builtins.int
     """Deliveries of one message by Lease until it is a dead letter. Default 16."""
     max_owners: _builtins.int
-    """Registered owners. Default 10,000."""
+    """Registered owners. Default 10,000; 20,000 at most (FIELD_INVALID)."""
     max_messages: _builtins.int
     """Messages queued in all inboxes and outboxes, each copy of a broadcast
     counted; dead letters do not count.

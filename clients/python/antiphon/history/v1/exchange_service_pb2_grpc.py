@@ -36,6 +36,15 @@ class ExchangeServiceStub(object):
     a step: a crash between any two steps loses and repeats nothing that was
     acknowledged.
 
+    What moves many messages (Collect, CollectAll, Send where it delivers,
+    UnregisterOwner, and Lease and Pop after many leases have ended) takes several
+    steps, with the writes of others between them: a step moves some 16,000
+    messages at most, fewer the more inboxes they go to, and a broadcast in one
+    step to all. Each message meets the exchange as it is at its step. Cut short
+    by a crash or a deadline, it has moved the first of its messages; sent again
+    with its request_id it goes on where it stopped and answers as if it had been
+    done at once.
+
     `request_id` makes a step safe to send again, as in HistoryService: the same
     request under the same id returns the first response with `replayed` set, and
     another request is REQUEST_ID_REUSED.
@@ -137,6 +146,15 @@ class ExchangeServiceServicer(object):
     a step: a crash between any two steps loses and repeats nothing that was
     acknowledged.
 
+    What moves many messages (Collect, CollectAll, Send where it delivers,
+    UnregisterOwner, and Lease and Pop after many leases have ended) takes several
+    steps, with the writes of others between them: a step moves some 16,000
+    messages at most, fewer the more inboxes they go to, and a broadcast in one
+    step to all. Each message meets the exchange as it is at its step. Cut short
+    by a crash or a deadline, it has moved the first of its messages; sent again
+    with its request_id it goes on where it stopped and answers as if it had been
+    done at once.
+
     `request_id` makes a step safe to send again, as in HistoryService: the same
     request under the same id returns the first response with `replayed` set, and
     another request is REQUEST_ID_REUSED.
@@ -163,7 +181,8 @@ class ExchangeServiceServicer(object):
         """Unregisters an owner. Its queued mail, inbox and outbox, becomes dead
         letters, or comes back in the response, as asked; leases on it are lost. An
         unknown owner is no error. An owner that registers again starts empty and
-        its inbox's sequence goes on.
+        its inbox's sequence goes on. Where the mail takes several steps, the owner
+        is registered until the last.
 
         Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the mail.
         """
@@ -194,8 +213,8 @@ class ExchangeServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Collect(self, request, context):
-        """Takes an owner's outbox in order and delivers: a broadcast to every other
-        owner registered now, under one message id; a direct message to its member.
+        """Takes what is in an owner's outbox, in order, and delivers: a broadcast to
+        every other registered owner, under one message id; a direct message to its member.
         All else becomes a dead letter. It stops before a broadcast whose copies
         would take the exchange beyond its limits: that one and what follows stay
         queued.
@@ -208,10 +227,8 @@ class ExchangeServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CollectAll(self, request, context):
-        """Collects for every owner registered now, in registration order, each in a
-        transaction of its own; owners gone by their turn are skipped. Sent again
-        with its request_id after a crash, it goes on where it stopped and counts
-        what was done before.
+        """Collects for every owner registered now, in registration order, each in
+        steps of its own; owners gone by their turn are skipped.
 
         Errors: none of its own. Idempotent by request_id. Cost: that of what is
         delivered.
@@ -399,6 +416,15 @@ class ExchangeService(object):
     reason. Everything is on stable storage when it is answered, one transaction
     a step: a crash between any two steps loses and repeats nothing that was
     acknowledged.
+
+    What moves many messages (Collect, CollectAll, Send where it delivers,
+    UnregisterOwner, and Lease and Pop after many leases have ended) takes several
+    steps, with the writes of others between them: a step moves some 16,000
+    messages at most, fewer the more inboxes they go to, and a broadcast in one
+    step to all. Each message meets the exchange as it is at its step. Cut short
+    by a crash or a deadline, it has moved the first of its messages; sent again
+    with its request_id it goes on where it stopped and answers as if it had been
+    done at once.
 
     `request_id` makes a step safe to send again, as in HistoryService: the same
     request under the same id returns the first response with `replayed` set, and

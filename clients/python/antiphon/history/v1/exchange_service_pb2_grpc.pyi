@@ -37,6 +37,15 @@ class ExchangeServiceStub:
     a step: a crash between any two steps loses and repeats nothing that was
     acknowledged.
 
+    What moves many messages (Collect, CollectAll, Send where it delivers,
+    UnregisterOwner, and Lease and Pop after many leases have ended) takes several
+    steps, with the writes of others between them: a step moves some 16,000
+    messages at most, fewer the more inboxes they go to, and a broadcast in one
+    step to all. Each message meets the exchange as it is at its step. Cut short
+    by a crash or a deadline, it has moved the first of its messages; sent again
+    with its request_id it goes on where it stopped and answers as if it had been
+    done at once.
+
     `request_id` makes a step safe to send again, as in HistoryService: the same
     request under the same id returns the first response with `replayed` set, and
     another request is REQUEST_ID_REUSED.
@@ -63,7 +72,8 @@ class ExchangeServiceStub:
     """Unregisters an owner. Its queued mail, inbox and outbox, becomes dead
     letters, or comes back in the response, as asked; leases on it are lost. An
     unknown owner is no error. An owner that registers again starts empty and
-    its inbox's sequence goes on.
+    its inbox's sequence goes on. Where the mail takes several steps, the owner
+    is registered until the last.
 
     Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the mail.
     """
@@ -82,8 +92,8 @@ class ExchangeServiceStub:
     Idempotent by request_id. Cost: constant, plus delivery.
     """
     Collect: _grpc.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectRequest, _exchange_service_pb2.CollectResponse]
-    """Takes an owner's outbox in order and delivers: a broadcast to every other
-    owner registered now, under one message id; a direct message to its member.
+    """Takes what is in an owner's outbox, in order, and delivers: a broadcast to
+    every other registered owner, under one message id; a direct message to its member.
     All else becomes a dead letter. It stops before a broadcast whose copies
     would take the exchange beyond its limits: that one and what follows stay
     queued.
@@ -92,10 +102,8 @@ class ExchangeServiceStub:
     delivered.
     """
     CollectAll: _grpc.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectAllRequest, _exchange_service_pb2.CollectAllResponse]
-    """Collects for every owner registered now, in registration order, each in a
-    transaction of its own; owners gone by their turn are skipped. Sent again
-    with its request_id after a crash, it goes on where it stopped and counts
-    what was done before.
+    """Collects for every owner registered now, in registration order, each in
+    steps of its own; owners gone by their turn are skipped.
 
     Errors: none of its own. Idempotent by request_id. Cost: that of what is
     delivered.
@@ -169,6 +177,15 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     a step: a crash between any two steps loses and repeats nothing that was
     acknowledged.
 
+    What moves many messages (Collect, CollectAll, Send where it delivers,
+    UnregisterOwner, and Lease and Pop after many leases have ended) takes several
+    steps, with the writes of others between them: a step moves some 16,000
+    messages at most, fewer the more inboxes they go to, and a broadcast in one
+    step to all. Each message meets the exchange as it is at its step. Cut short
+    by a crash or a deadline, it has moved the first of its messages; sent again
+    with its request_id it goes on where it stopped and answers as if it had been
+    done at once.
+
     `request_id` makes a step safe to send again, as in HistoryService: the same
     request under the same id returns the first response with `replayed` set, and
     another request is REQUEST_ID_REUSED.
@@ -192,7 +209,8 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     """Unregisters an owner. Its queued mail, inbox and outbox, becomes dead
     letters, or comes back in the response, as asked; leases on it are lost. An
     unknown owner is no error. An owner that registers again starts empty and
-    its inbox's sequence goes on.
+    its inbox's sequence goes on. Where the mail takes several steps, the owner
+    is registered until the last.
 
     Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the mail.
     """
@@ -211,8 +229,8 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     Idempotent by request_id. Cost: constant, plus delivery.
     """
     Collect: _aio.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectRequest, _exchange_service_pb2.CollectResponse]  # type: ignore[assignment]
-    """Takes an owner's outbox in order and delivers: a broadcast to every other
-    owner registered now, under one message id; a direct message to its member.
+    """Takes what is in an owner's outbox, in order, and delivers: a broadcast to
+    every other registered owner, under one message id; a direct message to its member.
     All else becomes a dead letter. It stops before a broadcast whose copies
     would take the exchange beyond its limits: that one and what follows stay
     queued.
@@ -221,10 +239,8 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     delivered.
     """
     CollectAll: _aio.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectAllRequest, _exchange_service_pb2.CollectAllResponse]  # type: ignore[assignment]
-    """Collects for every owner registered now, in registration order, each in a
-    transaction of its own; owners gone by their turn are skipped. Sent again
-    with its request_id after a crash, it goes on where it stopped and counts
-    what was done before.
+    """Collects for every owner registered now, in registration order, each in
+    steps of its own; owners gone by their turn are skipped.
 
     Errors: none of its own. Idempotent by request_id. Cost: that of what is
     delivered.
@@ -297,6 +313,15 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
     a step: a crash between any two steps loses and repeats nothing that was
     acknowledged.
 
+    What moves many messages (Collect, CollectAll, Send where it delivers,
+    UnregisterOwner, and Lease and Pop after many leases have ended) takes several
+    steps, with the writes of others between them: a step moves some 16,000
+    messages at most, fewer the more inboxes they go to, and a broadcast in one
+    step to all. Each message meets the exchange as it is at its step. Cut short
+    by a crash or a deadline, it has moved the first of its messages; sent again
+    with its request_id it goes on where it stopped and answers as if it had been
+    done at once.
+
     `request_id` makes a step safe to send again, as in HistoryService: the same
     request under the same id returns the first response with `replayed` set, and
     another request is REQUEST_ID_REUSED.
@@ -330,7 +355,8 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
         """Unregisters an owner. Its queued mail, inbox and outbox, becomes dead
         letters, or comes back in the response, as asked; leases on it are lost. An
         unknown owner is no error. An owner that registers again starts empty and
-        its inbox's sequence goes on.
+        its inbox's sequence goes on. Where the mail takes several steps, the owner
+        is registered until the last.
 
         Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the mail.
         """
@@ -367,8 +393,8 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _exchange_service_pb2.CollectRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_exchange_service_pb2.CollectResponse, _abc.Awaitable[_exchange_service_pb2.CollectResponse]]:
-        """Takes an owner's outbox in order and delivers: a broadcast to every other
-        owner registered now, under one message id; a direct message to its member.
+        """Takes what is in an owner's outbox, in order, and delivers: a broadcast to
+        every other registered owner, under one message id; a direct message to its member.
         All else becomes a dead letter. It stops before a broadcast whose copies
         would take the exchange beyond its limits: that one and what follows stay
         queued.
@@ -383,10 +409,8 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _exchange_service_pb2.CollectAllRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_exchange_service_pb2.CollectAllResponse, _abc.Awaitable[_exchange_service_pb2.CollectAllResponse]]:
-        """Collects for every owner registered now, in registration order, each in a
-        transaction of its own; owners gone by their turn are skipped. Sent again
-        with its request_id after a crash, it goes on where it stopped and counts
-        what was done before.
+        """Collects for every owner registered now, in registration order, each in
+        steps of its own; owners gone by their turn are skipped.
 
         Errors: none of its own. Idempotent by request_id. Cost: that of what is
         delivered.

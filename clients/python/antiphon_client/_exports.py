@@ -1,0 +1,30 @@
+"""All that ``antiphon_client`` offers by name; its first use of any of them loads this."""
+
+from antiphon_client.branch import AsyncBranch as AsyncBranch
+from antiphon_client.branch import Branch as Branch
+from antiphon_client.compiler import AsyncCompilerClient as AsyncCompilerClient
+from antiphon_client.compiler import CompilerClient as CompilerClient
+from antiphon_client.compiler_operations import InlineSnapshot as InlineSnapshot
+from antiphon_client.errors import AntiphonError as AntiphonError
+from antiphon_client.exchange import AsyncExchange as AsyncExchange
+from antiphon_client.exchange import Exchange as Exchange
+from antiphon_client.exchange_records import ExchangeSettings as ExchangeSettings
+from antiphon_client.history import AsyncHistoryClient as AsyncHistoryClient
+from antiphon_client.history import HistoryClient as HistoryClient
+from antiphon_client.messages import UNSET as UNSET
+from antiphon_client.messages import ActionRequest as ActionRequest
+from antiphon_client.messages import ActionResponse as ActionResponse
+from antiphon_client.messages import AssistantResponse as AssistantResponse
+from antiphon_client.messages import Instruction as Instruction
+from antiphon_client.messages import Message as Message
+from antiphon_client.messages import MessageRole as MessageRole
+from antiphon_client.messages import MessageStatus as MessageStatus
+from antiphon_client.messages import System as System
+from antiphon_client.transport_errors import TransportError as TransportError
+from antiphon_client.turn import Compilation as Compilation
+from antiphon_client.turn import CompiledChatRequest as CompiledChatRequest
+from antiphon_client.turn import CompiledMessage as CompiledMessage
+from antiphon_client.turn import ContextBlock as ContextBlock
+from antiphon_client.turn import TurnRequest as TurnRequest
+from antiphon_client.watching import Change as Change
+from antiphon_client.watching import WatchToken as WatchToken

@@ -1,0 +1,34 @@
+"""All that ``antiphon_client.messages`` offers by name; its first use of any of them loads this."""
+
+from antiphon_client.messages.actions import ActionRequest as ActionRequest
+from antiphon_client.messages.actions import ActionResponse as ActionResponse
+from antiphon_client.messages.address import Address as Address
+from antiphon_client.messages.address import normalize_recipient as normalize_recipient
+from antiphon_client.messages.address import normalize_sender as normalize_sender
+from antiphon_client.messages.assistant import AssistantResponse as AssistantResponse
+from antiphon_client.messages.blocks import Block as Block
+from antiphon_client.messages.blocks import CacheControl as CacheControl
+from antiphon_client.messages.blocks import ImageBlock as ImageBlock
+from antiphon_client.messages.blocks import JsonBlock as JsonBlock
+from antiphon_client.messages.blocks import OpaqueBlock as OpaqueBlock
+from antiphon_client.messages.blocks import TextBlock as TextBlock
+from antiphon_client.messages.blocks import ThinkingBlock as ThinkingBlock
+from antiphon_client.messages.blocks import ToolCallBlock as ToolCallBlock
+from antiphon_client.messages.blocks import UnknownBlock as UnknownBlock
+from antiphon_client.messages.content_base import MessageContent as MessageContent
+from antiphon_client.messages.contents import ActionRequestContent as ActionRequestContent
+from antiphon_client.messages.contents import ActionResponseContent as ActionResponseContent
+from antiphon_client.messages.contents import AssistantResponseContent as AssistantResponseContent
+from antiphon_client.messages.contents import GenericContent as GenericContent
+from antiphon_client.messages.contents import InstructionContent as InstructionContent
+from antiphon_client.messages.contents import SystemContent as SystemContent
+from antiphon_client.messages.instruction import Instruction as Instruction
+from antiphon_client.messages.model import Message as Message
+from antiphon_client.messages.model import Sendable as Sendable
+from antiphon_client.messages.proto_codec import from_proto as from_proto
+from antiphon_client.messages.proto_codec import to_proto as to_proto
+from antiphon_client.messages.role import UNSET as UNSET
+from antiphon_client.messages.role import MessageRole as MessageRole
+from antiphon_client.messages.role import MessageStatus as MessageStatus
+from antiphon_client.messages.system import System as System
+from antiphon_client.messages.unknown import UnknownMessage as UnknownMessage

@@ -1,0 +1,249 @@
+"""Writes of several steps: what happens between two of them, on every store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.history.v1 import exchange_service_pb2 as pb
+from antiphon_client.errors import FieldInvalidError, RequestIdReusedError
+from history_service.storage import open_store
+from history_service.storage.port import HistoryStore
+from tests.support import exchange_scenes as scenes
+from tests.support.exchange import Exchange, counts
+from tests.support.failpoints import FailpointStore
+from tests.support.history import History, instruction, store_url, uuid_of
+
+pytestmark = pytest.mark.anyio
+
+STEPS_BETWEEN = 4
+"""Steps that may end while another caller awaits an answer: one under way, one queued, some of a loop."""
+
+
+@asynccontextmanager
+async def opened(kind: str, folder: Path) -> AsyncIterator[HistoryStore]:
+    """An empty store."""
+    store = open_store(store_url(kind, folder))
+    await store.start()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def stepping(
+    kind: str, folder: Path, *owners: int, step_size: int = scenes.STEP_SIZE, **settings: Any
+) -> AsyncIterator[tuple[Exchange, FailpointStore]]:
+    """An exchange whose writes take many steps."""
+    async with opened(kind, folder) as inner:
+        store = FailpointStore(inner)
+        exchange = Exchange(store, step_size=step_size)
+        await exchange.register(*owners, **settings)
+        yield exchange, store
+
+
+def after_step(store: FailpointStore, number: int, act: Callable[[], Awaitable[object]]) -> None:
+    """Do something once, after the step of a number from 1."""
+    taken = 0
+
+    async def between(_apart: bool) -> None:
+        nonlocal taken
+        taken += 1
+        if taken == number:
+            await act()
+
+    store.between = between
+
+
+async def places(exchange: Exchange, owners: list[int]) -> dict[int, list[int]]:
+    """Every owner's inbox."""
+    return {owner: await exchange.inbox(owner) for owner in owners}
+
+
+# Others' writes
+
+
+async def test_appends_are_answered_while_large_collections_run(store_kind: str, tmp_path: Path) -> None:
+    """Whoever appends waits for few steps, whatever is collected and by how many at once."""
+    collectors, messages = range(1, 7), 12
+    log: list[str] = []
+    async with opened(store_kind, tmp_path) as inner:
+        store = FailpointStore(inner)
+        exchange = Exchange(store, step_size=scenes.STEP_SIZE)
+        history = History(inner)
+        branch = await history.create()
+        await exchange.register(*collectors, 7, 8)
+        for sender in collectors:
+            for number in range(messages):
+                await exchange.send(sender, "broadcast", 100 * sender + number)
+
+        async def note(apart: bool) -> None:
+            if apart:
+                log.append("step")
+            store.between = note  # also for the steps of others that end meanwhile
+
+        store.between = note
+        collecting = asyncio.gather(*(exchange.collect(sender) for sender in collectors))
+        number = 1000
+        while not collecting.done():
+            await history.add(branch, instruction(number))
+            log.append("append")
+            number += 1
+        assert await collecting == [(messages, 0, 0)] * len(collectors)
+    steps = [len(list(run)) for kind, run in groupby(log) if kind == "step"]
+    assert sum(steps) == len(collectors) * (messages - 1)
+    assert max(steps) <= STEPS_BETWEEN
+
+
+async def test_the_same_request_at_once_is_done_once(store_kind: str, tmp_path: Path) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2, 3) as (exchange, _):
+        for number in range(10, 20):
+            await exchange.send(1, "broadcast", number)
+        request = pb.CollectRequest(owner_id=uuid_of(1), request_id=scenes.REQUEST_ID)
+        responses = await asyncio.gather(*(exchange.call(request) for _ in range(3)))
+        assert sorted(response.replayed for response in responses) == [False, True, True]
+        assert {counts(response) for response in responses} == {(10, 0, 0)}
+        assert await places(exchange, [2, 3]) == {2: list(range(10, 20)), 3: list(range(10, 20))}
+
+
+async def test_a_request_id_is_taken_from_the_first_step_on(store_kind: str, tmp_path: Path) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2) as (exchange, store):
+        for number in range(10, 15):
+            await exchange.send(1, 2, number)
+            await exchange.send(2, 1, number + 10)
+
+        async def reuse() -> None:
+            with pytest.raises(RequestIdReusedError) as caught:
+                await exchange.collect(2, request_id=scenes.REQUEST_ID)
+            assert caught.value.metadata == {"request_id": scenes.REQUEST_ID}
+
+        after_step(store, 2, reuse)
+        assert await exchange.collect(1, request_id=scenes.REQUEST_ID) == (5, 0, 0)
+        assert await places(exchange, [1, 2]) == {1: [], 2: [10, 11, 12, 13, 14]}
+
+
+# What is a part of it
+
+
+async def test_an_id_sent_again_counts_once_whatever_the_steps(store_kind: str, tmp_path: Path) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2) as (exchange, _):
+        for number in (10, 11, 10, 12, 11, 10):
+            await exchange.send(1, 2, number)
+        assert await exchange.collect(1) == (3, 0, 0)
+        assert await exchange.inbox(2) == [10, 11, 10, 12, 11, 10]
+
+
+@pytest.mark.parametrize("all_owners", [False, True])
+async def test_what_is_sent_meanwhile_is_no_part(store_kind: str, tmp_path: Path, all_owners: bool) -> None:
+    # A step has room for two of these: the second also for what is sent after the first.
+    async with stepping(store_kind, tmp_path, 1, 2, step_size=12) as (exchange, store):
+        for number in (10, 11, 12):
+            await exchange.send(1, 2, number)
+        after_step(store, 1, lambda: exchange.send(1, 2, 13))
+        collected = await (exchange.collect_all() if all_owners else exchange.collect(1))
+        assert collected == (3, 0, 0)
+        assert await exchange.inbox(2) == [10, 11, 12]
+        assert [owner.outbox_count for owner in await exchange.owners()] == [1, 0]
+
+
+async def test_an_owner_gone_meanwhile_ends_its_collection(store_kind: str, tmp_path: Path) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2) as (exchange, store):
+        for number in (10, 11, 12):
+            await exchange.send(1, 2, number)
+        after_step(store, 1, lambda: exchange.unregister(1))
+        assert await exchange.collect(1) == (1, 0, 0)
+        assert await exchange.inbox(2) == [10]
+        assert [number for number, *_ in await exchange.dead()] == [11, 12]
+
+
+async def test_an_owner_registered_anew_meanwhile_keeps_its_new_mail(store_kind: str, tmp_path: Path) -> None:
+    for request in (pb.CollectRequest(owner_id=uuid_of(1)), pb.UnregisterOwnerRequest(owner_id=uuid_of(1))):
+        name = type(request).__name__
+        (tmp_path / name).mkdir()
+        async with stepping(store_kind, tmp_path / name, 1, 2) as (exchange, store):
+            for number in (10, 11, 12):
+                await exchange.send(1, 2, number)
+
+            async def anew(exchange: Exchange = exchange) -> None:
+                await exchange.unregister(1)
+                await exchange.register(1)
+                await exchange.send(1, 2, 13)
+
+            after_step(store, 1, anew)
+            await exchange.call(request)
+            assert [(one.owner_id, one.outbox_count) for one in await exchange.owners()] == [
+                (uuid_of(2), 0),
+                (uuid_of(1), 1),
+            ]
+
+
+async def test_each_message_meets_the_owners_of_its_step(store_kind: str, tmp_path: Path) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2, 3) as (exchange, store):
+        for recipient, number in (("broadcast", 10), ("broadcast", 11), (3, 12), (4, 13)):
+            await exchange.send(1, recipient, number)
+
+        async def change() -> None:
+            await exchange.register(4)
+            await exchange.unregister(3)
+
+        after_step(store, 1, change)
+        assert await exchange.collect(1) == (3, 1, 0)
+        assert await places(exchange, [2, 4]) == {2: [10, 11], 4: [11, 13]}
+        assert await exchange.dead() == [
+            (10, "RECIPIENT_UNREGISTERED", 3, 0),
+            (12, "RECIPIENT_UNKNOWN", 3, 0),
+        ]
+
+
+async def test_what_has_no_room_at_its_step_is_what_remains(store_kind: str, tmp_path: Path) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2, 3, max_messages=5) as (exchange, store):
+        for number in (10, 11, 12):
+            await exchange.send(1, "broadcast", number)
+        # There is room for two copies more, and a message sent meanwhile takes some of it.
+        after_step(store, 1, lambda: exchange.send(1, 2, 13))
+        assert await exchange.collect(1) == (1, 0, 2)
+        assert [owner.outbox_count for owner in await exchange.owners()] == [3, 0, 0]
+
+
+async def test_mail_that_comes_while_an_owner_leaves_goes_with_the_rest(
+    store_kind: str, tmp_path: Path
+) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2) as (exchange, store):
+        await exchange.deliver(1, 2, 10, 11, 12)
+        after_step(store, 1, lambda: exchange.deliver(1, 2, 13))
+        response = await exchange.unregister(2)
+        assert (response.was_registered, response.dead_letter_count) == (True, 4)
+        assert [number for number, *_ in await exchange.dead()] == [10, 11, 12, 13]
+        assert await exchange.inbox(2) == []
+        assert not (await exchange.unregister(2)).was_registered
+
+
+async def test_much_that_died_of_lowered_limits_is_not_buried_in_one_step(
+    store_kind: str, tmp_path: Path
+) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2) as (exchange, store):
+        await exchange.deliver(1, 2, 10, 11, 12, 13, 14, 15)
+        await exchange.reject(2, await exchange.lease(2, 5))
+        await exchange.register(3, max_deliveries=1)
+        counted = []
+
+        async def count(_apart: bool) -> None:
+            counted.append(len(await exchange.dead()))
+
+        store.between = count
+        leases = await exchange.lease(2, 1)
+        assert [one.delivery.sequence for one in leases] == [6]
+        assert counted == [3, 5]
+
+
+async def test_owners_are_so_few_that_one_step_reaches_all(exchange: Exchange) -> None:
+    with pytest.raises(FieldInvalidError, match=r"settings\.max_owners: must be 1 to 20000, is 20001"):
+        await exchange.register(1, max_owners=20_001)
+    await exchange.register(1, max_owners=20_000)
