@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc.aio
 from google.protobuf.descriptor import Descriptor
@@ -24,16 +24,16 @@ from history_service import exchange_checks as checks
 from history_service import exchange_encoding as encoding
 from history_service import inbox_stream, paging
 from history_service.domain import exchange_dead_letters, exchange_inbox, exchange_owners
-from history_service.domain.exchange_ledger import STEP_SIZE, Ledger
+from history_service.domain.exchange_ledger import FIRST_STEP, FURTHER_STEP, Ledger, StepSize
 from history_service.domain.exchange_steps import (
     Collection,
     CollectionOfAll,
     Outcome,
+    RepeatedRule,
     Rule,
-    RuleWrite,
     Sending,
+    SteppedWrite,
     Unregistration,
-    Write,
 )
 from history_service.domain.prepared import NANOSECONDS, Stamper
 from history_service.domain.writes import Unfinished, WriteCall, write_step
@@ -44,6 +44,7 @@ from history_service.storage.port import HistoryStore, WriteTransaction
 from history_service.watch_stream import DEFAULT_TIMES, WatchTimes
 from history_service.write_calls import WriteCalls
 
+T = TypeVar("T")
 Context = grpc.aio.ServicerContext[Any, Any]
 Spliced = Any
 """An encoded response. The edge passes it through; the generated base class knows typed ones only."""
@@ -60,7 +61,8 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
         clock: Callable[[], int] = time.time_ns,
         make_id: Callable[[], str] = new_ordered_id,
         watch_times: WatchTimes = DEFAULT_TIMES,
-        step_size: int = STEP_SIZE,
+        first_step: StepSize = FIRST_STEP,
+        further_step: StepSize = FURTHER_STEP,
     ) -> None:
         """Set up the servicer.
 
@@ -70,14 +72,16 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
             clock: Returns nanoseconds since the epoch; leases run by it.
             make_id: Returns a fresh canonical UUID for a message, a lease or a dead letter.
             watch_times: How long a watch is quiet.
-            step_size: Letters that one transaction moves at most, about; see ``exchange_ledger``.
+            first_step: How much a write may move in a transaction that waits for nobody.
+            further_step: How much it may move in each that is taken in turn.
         """
         self._store = store
         self._limits = limits
         self._clock = clock
         self._make_id = make_id
         self._watch_times = watch_times
-        self._step_size = step_size
+        self._first_step = first_step
+        self._further_step = further_step
         self._turns = asyncio.Lock()
         self._stamper = Stamper(clock, make_id, make_id, limits.message_bytes)
         self._signals = Signals()
@@ -164,7 +168,7 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
 
         def rule(ledger: Ledger) -> Outcome:
             popped = exchange_inbox.pop(ledger, request.owner_id, request.sender_id)
-            return popped if isinstance(popped, Unfinished) else encoding.pop_response(popped)
+            return _answered(popped, encoding.pop_response)
 
         return await self._apply(request, pb.PopResponse.DESCRIPTOR, rule)
 
@@ -184,7 +188,7 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
                 limit=limit,
                 max_bytes=self._limits.page_bytes,
             )
-            return leased if isinstance(leased, Unfinished) else encoding.lease_response(leased)
+            return _answered(leased, encoding.lease_response)
 
         return await self._apply(request, pb.LeaseResponse.DESCRIPTOR, rule)
 
@@ -241,10 +245,14 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
     # What every write does
 
     async def _apply(self, request: checks.ExchangeWrite, response: Descriptor, rule: Rule) -> bytes:
-        return await self._write(request, response, RuleWrite(rule))
+        return await self._write(request, response, RepeatedRule(rule))
 
-    async def _write(self, request: checks.ExchangeWrite, response: Descriptor, write: Write) -> bytes:
-        """Take a write's steps, unless they were taken before, until one answers."""
+    async def _write(self, request: checks.ExchangeWrite, response: Descriptor, write: SteppedWrite) -> bytes:
+        """Take a write's steps, unless they were taken before, until one answers.
+
+        The first is small and waits for nobody: nearly every write is done with
+        it, and the store commits many of them at once.
+        """
         call = self._write_calls.make(request.request_id, response)
         key = _key(request)
         number = 0
@@ -258,13 +266,16 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
                 outcome = await self._step(call, key, number, write)
         return outcome
 
-    async def _step(self, call: WriteCall, key: ExchangeKey, number: int, write: Write) -> bytes | Unfinished:
+    async def _step(
+        self, call: WriteCall, key: ExchangeKey, number: int, write: SteppedWrite
+    ) -> bytes | Unfinished:
         """Run a step in one transaction; then wake who watches what it reached."""
         reached: set[str] = set()
+        size = self._further_step if number else self._first_step
 
         def rule(tx: WriteTransaction) -> Outcome:
             # The time is read here: a write may wait for its turn, and leases run meanwhile.
-            ledger = Ledger(tx.exchange, key, self._clock(), self._make_id, self._step_size)
+            ledger = Ledger(tx.exchange, key, self._clock(), self._make_id, size)
             outcome = write.step(ledger)
             reached.update(ledger.reached)
             return outcome
@@ -273,10 +284,14 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
             reached.clear()
             return write_step(tx, call, number, rule)
 
-        outcome = await self._store.write(work, apart=number > 0)
+        outcome = await self._store.write(work, starts_commit=number > 0)
         for owner_id in reached:
             self._signals.notify(Inbox(key, owner_id))
         return outcome
+
+
+def _answered(outcome: T | Unfinished, encode: Callable[[T], Outcome]) -> Outcome:
+    return outcome if isinstance(outcome, Unfinished) else encode(outcome)
 
 
 def _key(request: checks.ExchangeRequest) -> ExchangeKey:

@@ -56,8 +56,7 @@ class BranchFileReader:
         self._limits = limits
         self._line_bytes = limits.message_bytes * _LINE_PER_MESSAGE_BYTE
         self._size = 0
-        self._pending: list[bytes] = []
-        self._pending_size = 0
+        self._pending = bytearray()  # One buffer: a chunk may be a byte, and an object costs 40.
         self._line = 0
         self._all = hashlib.sha256()
         self._before_footer = hashlib.sha256()
@@ -97,7 +96,7 @@ class BranchFileReader:
         Raises:
             FieldInvalidError: The file is incomplete, or its footer tells of another one.
         """
-        if self._pending_size or not self._is_ended or self._branch is None:
+        if self._pending or not self._is_ended or self._branch is None:
             missing = FieldInvalidError.of("data", "the file ends here, before its footer's end")
             # What is missing belongs to the line after the last whole one.
             raise _at_line(missing, self._line + 1)
@@ -111,16 +110,14 @@ class BranchFileReader:
     def _whole_lines(self, data: bytes) -> Iterator[bytes]:
         *ends, rest = data.split(LINE_END)
         for end in ends:
-            yield b"".join((*self._pending, end))
-            self._pending, self._pending_size = [], 0
-        if rest:
-            self._pending.append(rest)
-            self._pending_size += len(rest)
-        if self._pending_size > self._line_bytes:
+            yield bytes(self._pending) + end if self._pending else end
+            self._pending.clear()
+        self._pending += rest
+        if len(self._pending) > self._line_bytes:
             metadata = {
                 "limit_name": "message_bytes",
                 "limit": str(self._limits.message_bytes),
-                "actual": str(self._pending_size),
+                "actual": str(len(self._pending)),
             }
             error = SizeLimitExceededError(f"longer than {self._line_bytes} bytes", metadata=metadata)
             raise _at_line(error, self._line + 1)

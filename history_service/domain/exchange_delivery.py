@@ -10,9 +10,6 @@ from history_service.domain.exchange_ledger import UNDELIVERABLE, Ledger, Route,
 from history_service.domain.prepared import PreparedMessage
 from history_service.storage.exchange_port import Letter, OutboxEntry, OwnerRow
 
-_AT_ONCE = 1000
-"""Outbox entries read at a time."""
-
 
 class Stretch(NamedTuple):
     """The part of an outbox that a collection is about: what was queued when it began."""
@@ -34,7 +31,7 @@ class Moved(NamedTuple):
 
 
 def queue(ledger: Ledger, message: message_pb.Message, prepared: PreparedMessage) -> OwnerRow:
-    """Queue a message in its sender's outbox; return the sender, which is the caller's to save.
+    """Queue a message in its sender's outbox; return the sender.
 
     Args:
         ledger: The books.
@@ -52,6 +49,7 @@ def queue(ledger: Ledger, message: message_pb.Message, prepared: PreparedMessage
     ledger.count_in(letter)
     sender.last_position += 1
     sender.outbox_count += 1
+    ledger.change(sender)
     route = route_of(message.recipient)
     member_id = message.recipient.member_id if route == Route.MEMBER else None
     entry = OutboxEntry(sender.last_position, prepared.message_id, route, member_id, letter)
@@ -74,30 +72,35 @@ def move(ledger: Ledger, stretch: Stretch) -> Moved:
         return Moved(set(), 0, 0)
     delivered: set[str] = set()
     dead = after = 0
-    stopped = False
-    while not stopped:
-        entries = ledger.tx.outbox(ledger.key, owner.owner_id, after, _AT_ONCE)
-        for entry in entries:
-            recipients = _recipients(ledger, entry)
-            has_room = ledger.has_room_for_copies(entry.letter, max(1, len(recipients)))
-            stopped = ledger.is_full or entry.position > stretch.up_to or not has_room
-            if stopped:
-                break
-            after = entry.position
-            owner.outbox_count -= 1
-            if recipients:
-                _deliver(ledger, entry.letter, recipients)
-                delivered.add(entry.message_id)
-            else:
-                _bury(ledger, entry)
-                dead += 1
-        stopped = stopped or len(entries) < _AT_ONCE
+    is_full = False
+    for entry in ledger.outbox(owner):
+        if entry.position > stretch.up_to:
+            break
+        is_full = not ledger.has_time_for(_most_copies(ledger, entry))
+        if is_full:
+            break
+        recipients = _recipients(ledger, entry)
+        if not ledger.has_room_for_copies(entry.letter, max(1, len(recipients))):
+            break
+        after = entry.position
+        owner.outbox_count -= 1
+        if recipients:
+            _deliver(ledger, entry.letter, recipients)
+            delivered.add(entry.message_id)
+        else:
+            _bury(ledger, entry)
+            dead += 1
     if after:
         ledger.tx.drop_from_outbox(ledger.key, owner.owner_id, after)
-    ledger.save([owner])
+        ledger.change(owner)
     # Positions in an outbox have no gaps: what came after the stretch is not left of it.
     left = max(0, owner.outbox_count - (owner.last_position - stretch.up_to))
-    return Moved(delivered, dead, None if left and ledger.is_full else left)
+    return Moved(delivered, dead, None if is_full else left)
+
+
+def _most_copies(ledger: Ledger, entry: OutboxEntry) -> int:
+    """Return how many inboxes an entry may be for, without reading the owners."""
+    return ledger.exchange.owner_count if entry.route == Route.BROADCAST else 1
 
 
 def _recipients(ledger: Ledger, entry: OutboxEntry) -> list[OwnerRow]:

@@ -16,17 +16,14 @@ def pop(ledger: Ledger, owner_id: str, sender_id: str) -> tuple[InboxEntry, byte
     owner = ledger.registered(owner_id)
     if owner is None:
         return None
-    settled = ledger.settle(owner)
-    if not settled.complete:
-        ledger.save([owner])
-        return Unfinished([])
+    if not ledger.settle(owner).complete:
+        return _to_be_continued(ledger)
     found = ledger.tx.available(ledger.key, owner_id, after=0, sender_id=sender_id, limit=1)
     popped = None
     if found:
         popped = found[0], ledger.tx.body(ledger.key, found[0].letter.body)
         ledger.consume(owner, found)
-    if found or settled.dead:
-        ledger.save([owner])
+    ledger.save_if_changed()
     return popped
 
 
@@ -52,16 +49,13 @@ def lease(
     owner = ledger.registered(owner_id)
     if owner is None:
         return []
-    settled = ledger.settle(owner)
-    if not settled.complete:
-        ledger.save([owner])
-        return Unfinished([])
+    if not ledger.settle(owner).complete:
+        return _to_be_continued(ledger)
     found, spent = _leasable(ledger, owner, sender_id, limit, max_bytes)
     if spent:
         ledger.bury_spent(owner, spent)
     if len(spent) > ledger.step_size:
-        ledger.save([owner])
-        return Unfinished([])
+        return _to_be_continued(ledger)
     leased = [
         entry._replace(
             delivery_count=entry.delivery_count + 1, lease_id=ledger.new_id(), expires_at=expires_at
@@ -70,9 +64,14 @@ def lease(
     ]
     if leased:
         ledger.tx.lease(ledger.key, owner_id, leased)
-    if settled.dead or spent:
-        ledger.save([owner])
+    ledger.save_if_changed()
     return [(entry, ledger.tx.body(ledger.key, entry.letter.body)) for entry in leased]
+
+
+def _to_be_continued(ledger: Ledger) -> Unfinished:
+    """End a step that has cleared the inbox of as much as a step may; the next goes on by itself."""
+    ledger.save_if_changed()
+    return Unfinished({})
 
 
 def _leasable(
@@ -112,7 +111,7 @@ def acknowledge(ledger: Ledger, owner_id: str, lease_ids: Sequence[str]) -> pb.A
     """
     owner, entries = _held(ledger, owner_id, lease_ids)
     ledger.consume(owner, entries)
-    ledger.save([owner])
+    ledger.save()
     return pb.AcknowledgeResponse()
 
 
@@ -129,7 +128,7 @@ def reject(ledger: Ledger, owner_id: str, lease_ids: Sequence[str]) -> pb.Reject
     ledger.tx.end_leases(ledger.key, owner_id, back)
     if spent:
         ledger.bury_spent(owner, spent)
-        ledger.save([owner])
+        ledger.save()
     return pb.RejectResponse(dead_letter_count=len(spent))
 
 

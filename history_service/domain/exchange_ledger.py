@@ -8,7 +8,7 @@ move asks ``is_full`` and leaves the rest to further steps (``writes.Unfinished`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -22,13 +22,29 @@ from history_service.storage.exchange_port import (
     ExchangeWrites,
     InboxEntry,
     Letter,
+    OutboxEntry,
     OwnerRow,
 )
 
-STEP_SIZE = 16_000
-"""Letters that one step moves at most, counted as ``Ledger.is_full`` does: 0.1 to 0.2 s of the writer."""
-_REACH = 10
-"""Letters that cost as much as one more inbox reached: in each of its indexes, a page has to be written."""
+OWNER_COST = 10
+"""Letters that cost as much as one more owner: in each index of its mail, a page has to be written."""
+_AT_ONCE = 1000
+"""Entries of a box read at a time."""
+
+
+class StepSize(NamedTuple):
+    """How much a step may move, in letters; each owner reached counts as some more of them."""
+
+    full_at: int
+    """The step begins no further message once it has moved so much."""
+    most: int | None = None
+    """It begins none that would take it beyond this; None: it may move one message's copies more."""
+
+
+FIRST_STEP = StepSize(1_000, 1_000)
+"""Of the step that waits for nobody: no longer than an ordinary write takes, however many come at once."""
+FURTHER_STEP = StepSize(16_000)
+"""Of the steps that are taken in turn: 0.1 to 0.2 s of the writer."""
 
 
 class Route(IntEnum):
@@ -78,7 +94,6 @@ class Ledger:
         key: The exchange's key.
         now: Nanoseconds since the epoch: the one time of this write.
         exchange: The exchange's row; a new one where there is none yet.
-        step_size: See ``STEP_SIZE``.
         reached: Owners whose inbox got something.
     """
 
@@ -88,7 +103,7 @@ class Ledger:
         key: ExchangeKey,
         now: int,
         new_id: Callable[[], str],
-        step_size: int = STEP_SIZE,
+        step_size: StepSize = FURTHER_STEP,
     ) -> None:
         """Open the books.
 
@@ -97,18 +112,19 @@ class Ledger:
             key: The exchange's key.
             now: Nanoseconds since the epoch.
             new_id: Returns a fresh canonical UUID.
-            step_size: See ``STEP_SIZE``.
+            step_size: How much this write may move.
         """
         self.tx = tx
         self.key = key
         self.now = now
         self.new_id = new_id
-        self.step_size = step_size
+        self._size = step_size
         self.exchange = tx.exchange(key) or ExchangeRow()
         self.reached: set[str] = set()
         self._owners: dict[str, OwnerRow | None] = {}
         self._all_owners: list[OwnerRow] | None = None
-        self._moved = 0
+        self._changed: dict[str, OwnerRow] = {}
+        self._cost = 0
         self._delivered: list[tuple[str, InboxEntry]] = []
         self._buried: list[DeadLetterRow] = []
 
@@ -149,6 +165,29 @@ class Ledger:
             self._all_owners = [self._owners.setdefault(row.owner_id, row) or row for row in rows]
         return self._all_owners
 
+    def next_with_mail(self, after_rank: int, last_rank: int) -> OwnerRow | None:
+        """Return the first registered owner of a rank in ``(after_rank, last_rank]`` that has queued mail."""
+        row = self.tx.next_with_mail(self.key, after_rank, last_rank)
+        return None if row is None else self._owners.setdefault(row.owner_id, row) or row
+
+    def inbox(self, owner: OwnerRow) -> Iterator[InboxEntry]:
+        """Yield an inbox's entries, oldest first."""
+        after, is_more = 0, True
+        while is_more:
+            entries = self.tx.inbox(self.key, owner.owner_id, after, _AT_ONCE)
+            yield from entries
+            is_more = len(entries) == _AT_ONCE
+            after = entries[-1].sequence if entries else after
+
+    def outbox(self, owner: OwnerRow) -> Iterator[OutboxEntry]:
+        """Yield an outbox's entries, oldest first."""
+        after, is_more = 0, True
+        while is_more:
+            entries = self.tx.outbox(self.key, owner.owner_id, after, _AT_ONCE)
+            yield from entries
+            is_more = len(entries) == _AT_ONCE
+            after = entries[-1].position if entries else after
+
     # Quotas
 
     def require_room(self, letter_size: int) -> None:
@@ -182,17 +221,32 @@ class Ledger:
     # Moving letters
 
     @property
+    def step_size(self) -> int:
+        """Letters after which the step begins no further message."""
+        return self._size.full_at
+
+    @property
     def is_full(self) -> bool:
-        """Whether the step has moved as much as one should; it may still move one broadcast's worth more."""
-        return self._moved + _REACH * len(self.reached) >= self.step_size
+        """Whether the step has moved as much as one should."""
+        return self._cost >= self.step_size
+
+    def has_time_for(self, copies: int) -> bool:
+        """Whether the step may still move a message of so many copies, each to another inbox at most."""
+        cost = self._cost + copies * (1 + OWNER_COST)
+        return not self.is_full and (self._size.most is None or cost <= self._size.most)
+
+    def finish_owner(self) -> None:
+        """Count an owner that the step is done with, so that it does not visit any number of them."""
+        self._cost += OWNER_COST
 
     def deliver(self, owner: OwnerRow, letter: Letter) -> int:
         """Put a letter, counted as queued already, into an inbox; return its sequence."""
         owner.last_sequence += 1
         owner.inbox_count += 1
-        self._moved += 1
+        self._cost += 1 if owner.owner_id in self.reached else 1 + OWNER_COST
         self._delivered.append((owner.owner_id, InboxEntry(owner.last_sequence, letter, self.now)))
         self.reached.add(owner.owner_id)
+        self.change(owner)
         return owner.last_sequence
 
     def bury(
@@ -204,7 +258,7 @@ class Ledger:
     ) -> None:
         """Make a queued letter a dead letter; its entry is the caller's to drop."""
         self.count_out(letter)
-        self._moved += 1
+        self._cost += 1
         self.exchange.last_dead_letter += 1
         position = self.exchange.last_dead_letter
         self._buried.append(
@@ -228,6 +282,7 @@ class Ledger:
     def drop(self, owner: OwnerRow, entries: Sequence[InboxEntry]) -> None:
         """Delete inbox entries whose letters have gone elsewhere."""
         owner.inbox_count -= len(entries)
+        self.change(owner)
         self.tx.drop_from_inbox(self.key, owner.owner_id, [entry.sequence for entry in entries])
 
     def settle(self, owner: OwnerRow) -> Settled:
@@ -244,22 +299,27 @@ class Ledger:
         tx.end_expired(key, owner_id, at)
         return Settled(len(spent), complete)
 
-    def flush(self) -> None:
-        """Write the letters moved so far."""
+    # Writing
+
+    def change(self, owner: OwnerRow) -> None:
+        """Have ``save`` write an owner's row."""
+        self._changed[owner.owner_id] = owner
+
+    def save(self) -> None:
+        """Write everything: the letters moved, the owners changed, the exchange."""
         if self._delivered:
             self.tx.put_in_inboxes(self.key, self._delivered)
             self._delivered = []
         if self._buried:
             self.tx.put_dead_letters(self.key, self._buried)
             self._buried = []
-
-    def save(self, owners: Iterable[OwnerRow] = ()) -> None:
-        """Write everything: the letters moved, the owners reached and those given, the exchange."""
-        self.flush()
-        rows = {owner_id: self.known(owner_id) for owner_id in self.reached}
-        rows |= {row.owner_id: row for row in owners}
-        self.tx.save_owners(self.key, [row for row in rows.values() if row is not None])
+        self.tx.save_owners(self.key, list(self._changed.values()))
         self.tx.save_exchange(self.key, self.exchange)
+
+    def save_if_changed(self) -> None:
+        """Write everything, unless the write has found nothing to do."""
+        if self._changed:
+            self.save()
 
 
 def require_within(limit_name: str, limit: int, actual: int) -> None:

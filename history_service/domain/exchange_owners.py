@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.errors import OwnerExistsError, SizeLimitExceededError
 from history_service.domain.exchange_ledger import Ledger, require_within
@@ -12,15 +10,11 @@ from history_service.storage.exchange_port import (
     ExchangeKey,
     ExchangeReads,
     ExchangeRow,
-    InboxEntry,
-    OutboxEntry,
     OwnerRow,
 )
 
 EXCHANGE_LIMITS = ("max_deliveries", "max_owners", "max_messages", "max_bytes")
 """The settings that are limits, of the same name in ``ExchangeSettings`` and ``ExchangeRow``."""
-_AT_ONCE = 1000
-"""Entries read at a time."""
 
 
 def register(ledger: Ledger, owner_id: str, settings: pb.ExchangeSettings) -> pb.RegisterOwnerResponse:
@@ -41,7 +35,8 @@ def register(ledger: Ledger, owner_id: str, settings: pb.ExchangeSettings) -> pb
     exchange.owner_count += 1
     exchange.last_rank += 1
     owner.rank, owner.registered_at = exchange.last_rank, ledger.now
-    ledger.save([owner])
+    ledger.change(owner)
+    ledger.save()
     return pb.RegisterOwnerResponse()
 
 
@@ -69,8 +64,8 @@ def give_back(
         SizeLimitExceededError: There is more mail.
     """
     _require_returnable(ledger, owner, max_messages, max_bytes)
-    received = [entry.letter for entry in _inbox(ledger, owner)]
-    sent = [entry.letter for entry in _outbox(ledger, owner)]
+    received = [entry.letter for entry in ledger.inbox(owner)]
+    sent = [entry.letter for entry in ledger.outbox(owner)]
     for letters, returned in ((received, response.inbox), (sent, response.outbox)):
         returned.extend(decode(ledger.tx.body(ledger.key, letter.body)) for letter in letters)
         for letter in letters:
@@ -85,8 +80,8 @@ def _require_returnable(ledger: Ledger, owner: OwnerRow, max_messages: int, max_
     count = owner.inbox_count + owner.outbox_count
     size = 0
     if count <= max_messages:
-        size = sum(entry.letter.size for entry in _inbox(ledger, owner))
-        size += sum(entry.letter.size for entry in _outbox(ledger, owner))
+        size = sum(entry.letter.size for entry in ledger.inbox(owner))
+        size += sum(entry.letter.size for entry in ledger.outbox(owner))
     for name, limit, actual in (("page_messages", max_messages, count), ("page_bytes", max_bytes, size)):
         if actual > limit:
             raise SizeLimitExceededError.of(
@@ -101,14 +96,14 @@ def _require_returnable(ledger: Ledger, owner: OwnerRow, max_messages: int, max_
 def bury_mail(ledger: Ledger, owner: OwnerRow) -> int:
     """Make an owner's mail dead letters, the inbox first, until the step is full; return how many."""
     received = sent = 0
-    for entry in _inbox(ledger, owner):
+    for entry in ledger.inbox(owner):
         if ledger.is_full:
             break
         reason = pb.DEAD_LETTER_REASON_RECIPIENT_UNREGISTERED
         ledger.bury(entry.letter, reason, owner.owner_id, entry.delivery_count)
         last_received = entry.sequence
         received += 1
-    for queued in _outbox(ledger, owner):
+    for queued in ledger.outbox(owner):
         if ledger.is_full:
             break
         ledger.bury(queued.letter, pb.DEAD_LETTER_REASON_SENDER_UNREGISTERED, queued.recipient_id)
@@ -127,26 +122,6 @@ def remove(ledger: Ledger, owner: OwnerRow) -> None:
     """Unregister an owner without mail."""
     ledger.exchange.owner_count -= 1
     owner.rank = None
-
-
-def _inbox(ledger: Ledger, owner: OwnerRow) -> Iterator[InboxEntry]:
-    """Yield an inbox's entries, oldest first."""
-    after, full = 0, True
-    while full:
-        entries = ledger.tx.inbox(ledger.key, owner.owner_id, after, _AT_ONCE)
-        yield from entries
-        full = len(entries) == _AT_ONCE
-        after = entries[-1].sequence if entries else after
-
-
-def _outbox(ledger: Ledger, owner: OwnerRow) -> Iterator[OutboxEntry]:
-    """Yield an outbox's entries, oldest first."""
-    after, full = 0, True
-    while full:
-        entries = ledger.tx.outbox(ledger.key, owner.owner_id, after, _AT_ONCE)
-        yield from entries
-        full = len(entries) == _AT_ONCE
-        after = entries[-1].position if entries else after
 
 
 def list_owners(

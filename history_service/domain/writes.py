@@ -86,10 +86,10 @@ class Unfinished:
     """What a rule returns that has done a part of its write and leaves the rest to further steps.
 
     Attributes:
-        record: What whoever takes the next step has to know; JSON values.
+        record: What whoever takes the next step has to know, by name; JSON values.
     """
 
-    record: list[Any]
+    record: dict[str, Any]
 
     def SerializeToString(self) -> bytes:  # noqa: N802 (as any recorded response)
         """Encode it; ``decoded`` is the inverse."""
@@ -111,7 +111,8 @@ def write_step(
 
     A step is recorded under an id of its own, made of the request's and its
     number from 0: whoever sends the request again follows in the steps taken,
-    and goes on from there.
+    and goes on from there. The last step forgets these records, as its response
+    answers all who come later.
 
     Raises:
         RequestIdReusedError: The request id was used for another request.
@@ -128,6 +129,8 @@ def write_step(
     if isinstance(outcome, Unfinished):
         _record(tx, call, step_id, encoded)
         return outcome
+    if number and call.request_id:
+        tx.forget_responses(call.tenant_id, [_step_id(call.request_id, taken) for taken in range(number)])
     _record(tx, call, call.request_id, encoded)
     return encoded
 

@@ -31,7 +31,7 @@ class MemoryStore(StoredBranches):
         """Refuse further work."""
         self._closed = True
 
-    async def write(self, work: Callable[[WriteTransaction], T], *, apart: bool = False) -> T:
+    async def write(self, work: Callable[[WriteTransaction], T], *, starts_commit: bool = False) -> T:
         """Run a work; see the port."""
         transaction = self._begin()
         try:

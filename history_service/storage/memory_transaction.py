@@ -229,6 +229,13 @@ class Transaction:
         self._store.responses[address] = recorded_at, recorded
         self._undo.append(lambda: self._store.responses.pop(address))
 
+    def forget_responses(self, tenant_id: str, request_ids: Sequence[str]) -> None:
+        """See ``WriteTransaction.forget_responses``."""
+        responses = self._store.responses
+        addresses = [(tenant_id, request_id) for request_id in request_ids]
+        dropped = {address: responses.pop(address) for address in addresses if address in responses}
+        self._undo.append(lambda: responses.update(dropped))
+
     def expire_responses(self, recorded_before: int, limit: int) -> int:
         """See ``WriteTransaction.expire_responses``."""
         responses = self._store.responses

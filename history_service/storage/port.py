@@ -363,6 +363,9 @@ class WriteTransaction(ReadTransaction, Protocol):
     ) -> None:
         """Store what a request id was used for; ``recorded_at`` in nanoseconds since the epoch."""
 
+    def forget_responses(self, tenant_id: str, request_ids: Sequence[str]) -> None:
+        """Drop what some request ids were used for."""
+
     def expire_responses(self, recorded_before: int, limit: int) -> int:
         """Drop up to ``limit`` recorded responses older than a time, oldest first; return how many."""
 
@@ -470,7 +473,7 @@ class HistoryStore(Protocol):
     async def close(self) -> None:
         """Refuse new work, finish what is queued, leave the store clean. Safe to call twice."""
 
-    async def write(self, work: Callable[[WriteTransaction], T], *, apart: bool = False) -> T:
+    async def write(self, work: Callable[[WriteTransaction], T], *, starts_commit: bool = False) -> T:
         """Run ``work`` alone in the store and commit what it did.
 
         Works run one after another; a store may commit several at once. Returns
@@ -479,8 +482,8 @@ class HistoryStore(Protocol):
         is raised here. A store may run a work again from the start when its
         commit conflicts with another's, so ``work`` has no effect but through
         its transaction. A caller that is cancelled does not cancel the work.
-        ``apart`` says that it is a large work: what came before it is not
-        committed with it but answered before.
+        ``starts_commit`` says that it is a large work: what came before it is
+        not committed with it but answered before.
 
         Raises:
             OverloadedError: Too many works are queued.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from antiphon_client.errors import (
     RevisionInFutureError,
     SizeLimitExceededError,
 )
-from antiphon_client.limits import Limits
+from antiphon_client.limits import DEFAULT_LIMITS, Limits
+from history_service.branch_file.reading import BranchFileReader
+from history_service.branch_file.spool import MessageSpool
 from tests.support.branch_files import (
     export_chunks,
     export_file,
@@ -206,6 +209,22 @@ async def test_request_id_makes_an_import_happen_once_whatever_the_chunks(histor
     other = await export_file(history, await history.create(9))
     with pytest.raises(RequestIdReusedError):
         await import_file(history, other, request_id=request_id, branch_id=uuid_of(2))
+
+
+def test_a_line_in_tiny_chunks_costs_little_more_than_its_bytes() -> None:
+    size = 200_000
+    spool = MessageSpool()
+    reader = BranchFileReader(spool, DEFAULT_LIMITS)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for start in range(0, size, 2):
+            reader.feed(start.to_bytes(4)[2:].replace(b"\n", b" "))
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        spool.close()
+    assert after - before < 3 * size
 
 
 async def test_taken_ids_and_keys_are_refused(history: History) -> None:

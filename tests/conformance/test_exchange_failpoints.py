@@ -12,7 +12,7 @@ import pytest
 
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.errors import StoreBusyError
-from history_service.domain.exchange_ledger import STEP_SIZE
+from history_service.domain.exchange_ledger import FURTHER_STEP
 from history_service.storage import open_store
 from tests.support import exchange_scenes as scenes
 from tests.support.exchange import Exchange, counts, leased_numbers
@@ -36,7 +36,7 @@ def fail() -> None:
 
 @asynccontextmanager
 async def scene(
-    store_kind: str, folder: Path, set_up: SetUp = scenes.set_up, step_size: int = STEP_SIZE
+    store_kind: str, folder: Path, set_up: SetUp = scenes.set_up, step_size: int = FURTHER_STEP.full_at
 ) -> AsyncIterator[tuple[Exchange, FailpointStore]]:
     """A scene over a store with failpoints."""
     folder.mkdir()
@@ -137,8 +137,8 @@ async def test_who_registers_during_a_collection_of_all_is_no_part_of_it(
     store_kind: str, tmp_path: Path
 ) -> None:
     request = pb.CollectAllRequest(request_id=scenes.REQUEST_ID)
-    async with scene(store_kind, tmp_path / "scene") as (exchange, store):
-        store.steps = Steps(25, fail)
+    async with scene(store_kind, tmp_path / "scene", step_size=scenes.STEP_SIZE) as (exchange, store):
+        store.steps = Steps(75, fail)  # Owner 1 is done by then, and owner 4 in the step that fails.
         with pytest.raises(FailpointError):
             await exchange.call(request)
         store.steps = None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.errors import AntiphonError
-from history_service.domain.exchange_ledger import STEP_SIZE
+from history_service.domain.exchange_ledger import FURTHER_STEP
 from history_service.storage import open_store
 from tests.support import exchange_model as model
 from tests.support.exchange import Exchange, StillClock, counts, letter, message_numbers, number_of
@@ -255,7 +255,7 @@ def _attempt(step: Any) -> Any:
 
 STARTING = [Step("register", (owner, {})) for owner in (1, 2, 3)]
 PROGRAMS = st.lists(steps(), max_size=40).map(lambda program: STARTING + program)
-STEP_SIZES = st.sampled_from([STEP_SIZE, 1, 2, 12])
+STEP_SIZES = st.sampled_from([FURTHER_STEP.full_at, 1, 2, 12])
 """As the service's own, nearly all is done in one step; as the others, little is."""
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.errors import FieldInvalidError, RequestIdReusedError
+from history_service.domain.exchange_ledger import FURTHER_STEP, OWNER_COST, StepSize
 from history_service.storage import open_store
+from history_service.storage.exchange_port import ExchangeKey
 from history_service.storage.port import HistoryStore
 from tests.support import exchange_scenes as scenes
 from tests.support.exchange import Exchange, counts
@@ -53,13 +56,68 @@ def after_step(store: FailpointStore, number: int, act: Callable[[], Awaitable[o
     """Do something once, after the step of a number from 1."""
     taken = 0
 
-    async def between(_apart: bool) -> None:
+    async def between(_starts_commit: bool) -> None:
         nonlocal taken
         taken += 1
         if taken == number:
             await act()
 
     store.between = between
+
+
+class LetterCountingStore:
+    """A store that notes how many deliveries each write made, once it is answered.
+
+    Attributes:
+        moved: These numbers, in order.
+    """
+
+    def __init__(self, store: HistoryStore) -> None:
+        self._store = store
+        self.moved: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def write(self, work: Callable[[Any], Any], *, starts_commit: bool = False) -> Any:
+        """Write, and note it."""
+        moved = 0
+
+        def counted(tx: Any) -> Any:
+            nonlocal moved
+            moved = 0  # A store may run a work again.
+            put = tx.exchange.put_in_inboxes
+
+            def put_in_inboxes(key: ExchangeKey, entries: Sequence[Any]) -> None:
+                nonlocal moved
+                moved += len(entries)
+                put(key, entries)
+
+            return work(Replacing(tx, exchange=Replacing(tx.exchange, put_in_inboxes=put_in_inboxes)))
+
+        result = await self._store.write(counted, starts_commit=starts_commit)
+        self.moved.append(moved)
+        return result
+
+
+class Replacing:
+    """An object but for some of its attributes."""
+
+    def __init__(self, inner: Any, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def recorded(kind: str, store: FailpointStore, folder: Path) -> int:
+    """How many responses, and steps, are remembered by request id."""
+    if kind == "memory":
+        memory: Any = store._store
+        return len(memory.responses)
+    with closing(apsw.Connection(store_url(kind, folder).removeprefix("sqlite:"))) as connection:
+        return int(connection.execute("SELECT count(*) FROM recorded_response").get)
 
 
 async def places(exchange: Exchange, owners: list[int]) -> dict[int, list[int]]:
@@ -84,8 +142,8 @@ async def test_appends_are_answered_while_large_collections_run(store_kind: str,
             for number in range(messages):
                 await exchange.send(sender, "broadcast", 100 * sender + number)
 
-        async def note(apart: bool) -> None:
-            if apart:
+        async def note(starts_commit: bool) -> None:
+            if starts_commit:
                 log.append("step")
             store.between = note  # also for the steps of others that end meanwhile
 
@@ -100,6 +158,135 @@ async def test_appends_are_answered_while_large_collections_run(store_kind: str,
     steps = [len(list(run)) for kind, run in groupby(log) if kind == "step"]
     assert sum(steps) == len(collectors) * (messages - 1)
     assert max(steps) <= STEPS_BETWEEN
+
+
+async def test_however_many_begin_at_once_an_append_waits_for_few_letters(
+    store_kind: str, tmp_path: Path
+) -> None:
+    """All that is moved counts, first steps too."""
+    collectors, others, messages = range(1, 31), range(31, 41), 4
+    copies = len(collectors) + len(others) - 1
+    size = 2 * copies * OWNER_COST
+    async with opened(store_kind, tmp_path) as inner:
+        store = LetterCountingStore(inner)
+        exchange = Exchange(store, first_step=StepSize(size // 4, size // 4), step_size=size)
+        history = History(store)
+        branch = await history.create()
+        await exchange.register(*collectors, *others)
+        for sender in collectors:
+            for number in range(messages):
+                await exchange.send(sender, "broadcast", 100 * sender + number)
+        store.moved = []
+        collecting = asyncio.gather(*(exchange.collect(sender) for sender in collectors))
+        begun = len(store.moved)
+        waits: list[int] = []
+        while not collecting.done():
+            await history.add(branch, instruction(1000 + len(waits)))
+            waits.append(sum(store.moved[begun:]))
+            begun = len(store.moved)
+        assert await collecting == [(messages, 0, 0)] * len(collectors)
+    assert sum(store.moved) == len(collectors) * messages * copies
+    # A step moves two of these messages.
+    assert max(waits) <= 2 * STEPS_BETWEEN * 2 * copies
+
+
+async def test_a_small_write_is_done_in_one_transaction(store_kind: str, tmp_path: Path) -> None:
+    """Its first step, which many writes take in one commit."""
+    async with stepping(store_kind, tmp_path, *range(1, 21), step_size=FURTHER_STEP.full_at) as (
+        exchange,
+        store,
+    ):
+        taken: list[bool] = []
+
+        async def note(starts_commit: bool) -> None:
+            taken.append(starts_commit)
+
+        for sender in range(1, 6):
+            await exchange.send(sender, "broadcast", sender)
+            await exchange.send(sender, 7, 10 + sender)
+        store.between = note
+        assert await exchange.collect(1) == (2, 0, 0)
+        assert await exchange.collect_all() == (8, 0, 0)
+        assert taken == [False, False]
+
+
+async def test_a_first_step_leaves_what_it_cannot_do_shortly(store_kind: str, tmp_path: Path) -> None:
+    async with opened(store_kind, tmp_path) as inner:
+        store = FailpointStore(inner)
+        exchange = Exchange(store, first_step=StepSize(50, 50))
+        await exchange.register(*range(1, 12), delivery=pb.DELIVERY_MODE_AT_SEND)
+        steps: list[tuple[bool, int]] = []
+
+        async def note(starts_commit: bool) -> None:
+            steps.append((starts_commit, len(await exchange.inbox(2))))
+
+        store.between = note
+        await exchange.send(1, 2, 10)
+        await exchange.send(1, "broadcast", 11)
+        assert steps == [(False, 1), (False, 1), (True, 2)]
+
+
+async def test_a_step_of_a_collection_of_all_is_about_many_owners(store_kind: str, tmp_path: Path) -> None:
+    senders = range(1, 201)
+    async with stepping(store_kind, tmp_path, *senders, step_size=FURTHER_STEP.full_at) as (exchange, store):
+        for sender in senders:
+            await exchange.send(sender, sender % 200 + 1, sender)
+        await exchange.send(7, "broadcast", 1000)
+        taken: list[bool] = []
+
+        async def note(starts_commit: bool) -> None:
+            taken.append(starts_commit)
+
+        store.between = note
+        assert await exchange.collect_all() == (201, 0, 0)
+        assert taken == [False, True]
+        assert await exchange.inbox(1) == [1000, 200]
+        assert {number: len(await exchange.inbox(number)) for number in (7, 8)} == {7: 1, 8: 2}
+
+
+async def test_a_step_visits_few_owners_even_where_each_has_little(store_kind: str, tmp_path: Path) -> None:
+    async with opened(store_kind, tmp_path) as inner:
+        store = FailpointStore(inner)
+        exchange = Exchange(store, first_step=StepSize(5 * OWNER_COST, 100 * OWNER_COST))
+        await exchange.register(*range(1, 21))
+        for sender in range(1, 21):
+            await exchange.send(sender, "role", sender)
+        dead: list[int] = []
+
+        async def note(_starts_commit: bool) -> None:
+            dead.append(len(await exchange.dead()))
+
+        store.between = note
+        assert await exchange.collect_all() == (0, 20, 0)
+        assert dead == [5, 20]
+
+
+async def test_an_answered_write_keeps_no_records_of_its_steps(store_kind: str, tmp_path: Path) -> None:
+    async with stepping(store_kind, tmp_path, 1, 2, 3) as (exchange, store):
+        for number in range(10, 18):
+            await exchange.send(1, 2, number)
+            await exchange.send(3, 2, number)
+        for request in (
+            pb.CollectRequest(owner_id=uuid_of(1), request_id=uuid_of(0xA1)),
+            pb.CollectAllRequest(request_id=uuid_of(0xA2)),
+            pb.UnregisterOwnerRequest(owner_id=uuid_of(2), request_id=uuid_of(0xA3)),
+        ):
+            kept: list[int] = []
+
+            async def count(_starts_commit: bool, kept: list[int] = kept) -> None:
+                kept.append(recorded(store_kind, store, tmp_path))
+
+            store.between = count
+            first, again = await exchange.call(request), await exchange.call(request)
+            store.between = None
+            before = kept[0] - 1
+            *steps, done, replayed = [number - before for number in kept]
+            assert steps == list(range(1, len(steps) + 1))
+            assert len(steps) > 3
+            assert (done, replayed) == (1, 1)
+            assert (first.replayed, again.replayed) == (False, True)
+            again.replayed = False
+            assert first == again
 
 
 async def test_the_same_request_at_once_is_done_once(store_kind: str, tmp_path: Path) -> None:
@@ -234,7 +421,7 @@ async def test_much_that_died_of_lowered_limits_is_not_buried_in_one_step(
         await exchange.register(3, max_deliveries=1)
         counted = []
 
-        async def count(_apart: bool) -> None:
+        async def count(_starts_commit: bool) -> None:
             counted.append(len(await exchange.dead()))
 
         store.between = count

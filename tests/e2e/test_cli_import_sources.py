@@ -100,6 +100,13 @@ def test_conversations_come_from_a_pipe(piped: Piped, cli: Cli) -> None:
     assert json.loads(cli("export", "talk-7").out) == talk(7)
 
 
+def test_a_closed_standard_input_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    outcome = cli("import", "-")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "standard input is closed" in outcome.err
+
+
 def test_one_document_comes_from_a_pipe(piped: Piped, cli: Cli) -> None:
     (one,) = ids(piped(json.dumps({"id": "one", "messages": TALK}, indent=2).encode(), "--json"))
     assert one == "one"

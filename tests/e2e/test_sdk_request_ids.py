@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -15,6 +15,7 @@ from antiphon_client import (
     AsyncBranch,
     AsyncHistoryClient,
     Branch,
+    Exchange,
     HistoryClient,
     Instruction,
     Message,
@@ -106,6 +107,71 @@ def test_a_message_made_without_a_request_id_is_a_new_one(branch: Branch) -> Non
     first = branch.add_message(instruction="x", request_id=new_ordered_id())
     assert first.id != branch.add_message(instruction="x", request_id=new_ordered_id()).id
     assert branch.add_message(instruction=ADDED, request_id=new_ordered_id()).id == ADDED.id
+
+
+def test_a_systems_text_set_again_is_the_same_record(branch: Branch) -> None:
+    key = new_ordered_id()
+    first, again = (branch.set_system("policy", request_id=key) for _ in range(2))
+    assert (first.replayed, again.replayed) == (False, True)
+    assert again.message_ids == first.message_ids
+    stored = branch.system()
+    assert stored is not None
+    assert (stored.id, stored.created_at is None) == (first.message_ids[0], False)
+    assert branch.set_system("policy").message_ids != first.message_ids
+    assert branch.set_system("policy").message_ids != branch.set_system("policy").message_ids
+
+
+@pytest.mark.parametrize("system", ["policy", POLICY])
+def test_a_time_that_changes_is_no_repeatable_request(branch: Branch, system: Any) -> None:
+    key, revision = new_ordered_id(), branch.record().revision
+    with pytest.raises(ValueError, match="give the time itself"):
+        branch.add_message(system=system, system_datetime=True, request_id=key)
+    assert branch.record().revision == revision
+    fixed: dict[str, Any] = {"system": "policy", "system_datetime": "2025-01-01 00:00"}
+    assert branch.add_message(**fixed, request_id=key) == branch.add_message(**fixed, request_id=key)
+    assert branch.add_message(system="policy", system_datetime=True, request_id="").id != key
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_uuid_is_a_request_id(branch: Branch, write: Callable[[Any, Any], Any]) -> None:
+    key = UUID(new_ordered_id())
+    assert [write(branch, given).replayed for given in (key, str(key))] == [False, True]
+
+
+@pytest.mark.parametrize("none", ["", None])
+def test_the_empty_text_is_no_request_id(history: HistoryClient, none: str | None) -> None:
+    created = [Branch.create(history, messages=[Instruction.create(text)], request_id=none) for text in "ab"]
+    assert [len(list(branch.messages())) for branch in created] == [1, 1]
+    branch = created[0]
+    branch.add_message(instruction="first", request_id=none)
+    branch.add_message(instruction="second", request_id=none)
+    branch.add_message(assistant_response="third", request_id=none)
+    assert branch.record().message_count == 4
+    systems = [branch.set_system("policy", request_id=none).message_ids for _ in range(2)]
+    assert systems[0] != systems[1]
+    owner = uuid4()
+    exchange = Exchange(history, new_ordered_id())
+    exchange.register(owner, request_id=none)
+    sent = [exchange.send(owner, owner, 1, request_id=none) for _ in range(2)]
+    assert sent[0].id != sent[1].id
+    assert sent[0].created_at is not None
+    key = uuid4()
+    again = [exchange.send(owner, owner, 2, request_id=given).id for given in (key, str(key))]
+    assert again[0] == again[1]
+
+
+def test_a_failed_repetition_leaves_the_branch_as_it_is(history: HistoryClient) -> None:
+    key = new_ordered_id()
+    branch = Branch.create(history, messages=[KEPT], external_key="kept", request_id=key)
+    branch.add_message(instruction="later work")
+    with pytest.raises(RequestIdReusedError) as caught:
+        Branch.create(history, messages=[ADDED], external_key="kept", request_id=key)
+    assert caught.value.__notes__ == [
+        f"branch {branch.branch_id}, made by an earlier call with this request_id, stays"
+    ]
+    assert [message.content.instruction for message in branch.messages()] == ["kept", "later work"]
+    again = Branch.create(history, messages=[KEPT], external_key="kept", request_id=key)
+    assert again.branch_id == branch.branch_id
 
 
 def test_creating_and_forking_again_give_the_same_branch(history: HistoryClient) -> None:

@@ -158,6 +158,33 @@ def test_what_only_the_service_knew_is_left_out(
         assert (told.created_at, told.metadata) == (None, {"n": 1})
 
 
+def test_a_message_that_is_gone_leaves_the_others_as_they_are_stored(
+    pair: Pair, other: HistoryClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meddler = meddle(monkeypatch)
+    texts = [f"m{number}" for number in range(130)]
+    gone = {"m3", *texts[10:120]}  # more than an error lists
+    with HistoryClient(pair.history, timeout=20) as history:
+        heard: list[Message] = []
+        branch = Branch.create(history, on_message_added=[heard.append])
+
+        def remove_some() -> None:
+            held = other.get_branch(branch.branch_id)
+            found = [m for m in Branch(other, held.branch_id).messages() if m.content.instruction in gone]
+            revision = other.remove_messages(branch.branch_id, [m.id for m in found]).revision
+            other.trim_history(branch.branch_id, revision)
+
+        meddler.act = remove_some
+        branch.add(
+            [
+                message_pb2.Message(instruction=message_pb2.InstructionContent(instruction=text))
+                for text in texts
+            ]
+        )
+        assert [message.content.instruction for message in heard] == texts
+        assert {message.content.instruction for message in heard if message.created_at is None} == gone
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("purged", [False, True])
 async def test_the_asyncio_branch_does_alike(

@@ -19,7 +19,7 @@ from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon_client.edge.call import Call, bind_call
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
-from history_service.domain.exchange_ledger import STEP_SIZE
+from history_service.domain.exchange_ledger import FIRST_STEP, FURTHER_STEP, StepSize
 from history_service.exchange_servicer import ExchangeServicer
 from history_service.storage import open_store
 from history_service.storage.port import HistoryStore
@@ -64,7 +64,8 @@ class Exchange:
         name: str = NAME,
         watch_times: WatchTimes = DEFAULT_TIMES,
         first_id: int = 0xEEEE_0000_0000,
-        step_size: int = STEP_SIZE,
+        first_step: StepSize = FIRST_STEP,
+        step_size: int = FURTHER_STEP.full_at,
     ) -> None:
         self.store = store
         self.clock = StillClock()
@@ -76,7 +77,8 @@ class Exchange:
             clock=self.clock,
             make_id=lambda: uuid_of(next(ids)),
             watch_times=watch_times,
-            step_size=step_size,
+            first_step=first_step._replace(full_at=min(first_step.full_at, step_size)),
+            further_step=StepSize(step_size),
         )
 
     async def call(self, request: Any, *, tenant_id: str = "") -> Any:

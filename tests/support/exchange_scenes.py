@@ -104,7 +104,7 @@ async def states_of(exchange: Exchange, store: FailpointStore, request: Any) -> 
     """Let a write succeed; return its response, and the exchange before it and after each of its steps."""
     states = [await everything(exchange)]
 
-    async def look(_apart: bool) -> None:
+    async def look(_starts_commit: bool) -> None:
         states.append(await everything(exchange))
 
     store.between = look

@@ -37,7 +37,7 @@ class FailpointStore:
 
     Attributes:
         steps: Is told of every primitive of a write and of its end.
-        between: Called after every write, with its ``apart``; not after those made in it.
+        between: Called after every write, with its ``starts_commit``; not after those made in it.
     """
 
     def __init__(self, store: HistoryStore) -> None:
@@ -57,12 +57,12 @@ class FailpointStore:
         """Read as ever."""
         return await self._store.read(work)
 
-    async def write(self, work: Callable[[WriteTransaction], T], *, apart: bool = False) -> T:
+    async def write(self, work: Callable[[WriteTransaction], T], *, starts_commit: bool = False) -> T:
         """Write, telling of every step."""
-        result = await self._store.write(self._told(work), apart=apart)
+        result = await self._store.write(self._told(work), starts_commit=starts_commit)
         between, self.between = self.between, None
         if between is not None:
-            await between(apart)
+            await between(starts_commit)
             self.between = between
         return result
 

@@ -126,7 +126,7 @@ async def test_queued_works_share_a_commit(tmp_path: Path) -> None:
     vfs.unregister()
 
 
-async def test_a_work_apart_is_not_committed_with_those_before_it(tmp_path: Path) -> None:
+async def test_a_work_that_starts_a_commit_is_not_committed_with_those_before_it(tmp_path: Path) -> None:
     log = DiskLog({})
     vfs = RecordingVfs("recording-apart", log)
     async with opened(tmp_path, vfs=vfs.name) as store:
@@ -144,7 +144,7 @@ async def test_a_work_apart_is_not_committed_with_those_before_it(tmp_path: Path
         held = asyncio.create_task(store.write(gate))
         await asyncio.to_thread(gate.reached.wait, PATIENCE_SECONDS)
         tasks = [
-            asyncio.create_task(store.write(counted(append(number)), apart=number in (11, 13)))
+            asyncio.create_task(store.write(counted(append(number)), starts_commit=number in (11, 13)))
             for number in range(10, 14)
         ]
         await asyncio.sleep(0)  # One turn: every task has queued its work.

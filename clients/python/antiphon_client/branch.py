@@ -61,7 +61,7 @@ class Branch:
         progression: Iterable[Id] | None = None,
         system: System | None = None,
         on_message_added: Iterable[MessageCallback] = (),
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Branch:
         """Make a new branch, empty or holding messages.
 
@@ -76,13 +76,16 @@ class Branch:
             progression: The order of ``messages``; each id once.
             system: The system record; it stands for any among ``messages``.
             on_message_added: Callbacks; they hear of later messages only.
-            request_id: Makes the call, with the same messages, safe to repeat; one that
-                failed half-way and was undone stays so (BranchDeletedError).
+            request_id: Makes the call, with the same messages, safe to repeat: a repetition
+                that fails leaves what an earlier call made. One that failed half-way and
+                was undone stays so (BranchDeletedError).
 
         Raises:
             ValueError: ``system`` is no System, or ``messages`` or
                 ``progression`` breaks a rule; nothing is made.
             BranchExistsError: The id or key is taken.
+            AntiphonError: A write failed. The branch is deleted again, as it is when the call
+                is interrupted; a note on the error says so where it could not be.
         """
         created = create_with(
             HistoryOperations(),
@@ -158,7 +161,7 @@ class Branch:
         branch_id: Id | None = None,
         external_key: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Branch:
         """Make a branch with what this one holds, now or at a revision.
 
@@ -218,7 +221,7 @@ class AsyncBranch:
         progression: Iterable[Id] | None = None,
         system: System | None = None,
         on_message_added: Iterable[AsyncMessageCallback] = (),
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> AsyncBranch:
         """Make a new branch, empty or holding messages; as :meth:`Branch.create`."""
         created = create_with(
@@ -295,7 +298,7 @@ class AsyncBranch:
         branch_id: Id | None = None,
         external_key: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> AsyncBranch:
         """Make a fork; as :meth:`Branch.fork`."""
         record = await self._history.fork_branch(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 from uuid import UUID
 
+from antiphon.message.v1 import message_pb2
 from antiphon_client.action_draft import copy_call
 from antiphon_client.branch_reads import BranchReads
 from antiphon_client.factory import (
@@ -27,7 +29,9 @@ from antiphon_client.messages import (
 from antiphon_client.records import Written
 from antiphon_client.rpc import Steps
 from antiphon_client.stored_messages import stored_messages
-from antiphon_client.wire_values import AnyMessage, Id
+from antiphon_client.wire_values import AnyMessage, Id, given_request_id
+
+CHANGING_TIME = "system_datetime=True is another time at each call; with a request_id, give the time itself"
 
 
 class BranchOperations(BranchReads):
@@ -43,7 +47,7 @@ class BranchOperations(BranchReads):
         metadata: Mapping[str, Any],
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Replace the branch's metadata; ``current_progression`` is reserved (ReservedKeyError)."""
         return self._history.update_branch(
@@ -51,7 +55,7 @@ class BranchOperations(BranchReads):
         )
 
     def delete(
-        self, *, purge: bool = False, expected_revision: int | None = None, request_id: str | None = None
+        self, *, purge: bool = False, expected_revision: int | None = None, request_id: Id | None = None
     ) -> Steps[Written]:
         """Delete the branch for good; with ``purge`` erase at once what no fork shares."""
         return self._history.delete_branch(
@@ -68,7 +72,7 @@ class BranchOperations(BranchReads):
         *,
         allow_unresolved: bool = False,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Add or replace one message or many, all or none; raises as ``HistoryClient.add_messages``."""
         batch = list(messages) if isinstance(messages, Iterable) else [messages]
@@ -84,7 +88,7 @@ class BranchOperations(BranchReads):
         self,
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
         **fields: Unpack[MessageFields],
     ) -> Steps[Message]:
         """Build one message from its fields, add it, and return it as it is stored.
@@ -99,20 +103,26 @@ class BranchOperations(BranchReads):
 
         With a ``request_id`` a message made here gets an id that follows from
         it, and its time from the service, so that the same call repeated is the
-        same request.
+        same request. ``system_datetime=True`` would make it another request
+        with the next minute, so it takes a time instead: a text or a datetime.
 
         Raises:
-            ValueError: Several kinds are given, or an output without its request.
+            ValueError: Several kinds are given, an output without its request,
+                or ``system_datetime=True`` with a ``request_id``.
         """
         check_one_kind(fields)
+        if fields.get("system_datetime") is True and given_request_id(request_id) is not None:
+            raise ValueError(CHANGING_TIME)
         if is_answer(fields):
             written = yield from self._add_output(fields, expected_revision, request_id)
         else:
-            message = _repeatable(build_message(fields), fields, request_id)
+            made = build_message(fields)
+            is_given = any(value is made for value in fields.values())
+            message = made if is_given else _repeatable(made, request_id)
             written = yield from self.add(message, expected_revision=expected_revision, request_id=request_id)
 
-        def read(at_revision: int) -> Steps[Sequence[Message]]:
-            return self._history.get_messages(self.branch_id, written.message_ids, at_revision=at_revision)
+        def read(message_ids: Sequence[UUID], at_revision: int) -> Steps[Sequence[Message]]:
+            return self._history.get_messages(self.branch_id, message_ids, at_revision=at_revision)
 
         stored = yield from stored_messages(written, read)
         return stored[0]
@@ -128,7 +138,7 @@ class BranchOperations(BranchReads):
         message_id: Id | None = None,
         metadata: Mapping[str, Any] | None = None,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Answer an action request, with its output or the error it failed with; ``blocks`` go beside it.
 
@@ -150,19 +160,23 @@ class BranchOperations(BranchReads):
             expected_revision=expected_revision,
             request_id=request_id,
         )
-        if call is not None:
-            copy_call(call.action_request, written.sent[0].action_response)
-        return written
+        if call is None:
+            return written
+        response = message_pb2.Message()
+        response.CopyFrom(written.sent[0])
+        copy_call(call.action_request, response.action_response)
+        return replace(written, sent=(response,))
 
     def set_system(
-        self, system: System | str, *, expected_revision: int | None = None, request_id: str | None = None
+        self, system: System | str, *, expected_revision: int | None = None, request_id: Id | None = None
     ) -> Steps[Written]:
         """Make a text or a System the one system record, at index 0; a former one is gone.
 
         The record keeps its routing, its time and its metadata, which SetSystem
         would not carry all of; AddMessages treats a system record the same way.
+        A text's record gets its id and its time as in :meth:`add_message`.
         """
-        record = System.create(system) if isinstance(system, str) else system
+        record = _repeatable(System.create(system), request_id) if isinstance(system, str) else system
         return self.add(record, expected_revision=expected_revision, request_id=request_id)
 
     def remove(
@@ -170,7 +184,7 @@ class BranchOperations(BranchReads):
         message_ids: Id | Iterable[Id],
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Remove one message or many, all or none; raises MessageNotFoundError, SystemRecordFixedError."""
         ids = [message_ids] if isinstance(message_ids, (UUID, str)) else message_ids
@@ -184,14 +198,14 @@ class BranchOperations(BranchReads):
         index: int,
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Move a message to another index; raises MessageNotFoundError, SystemRecordFixedError."""
         return self._history.move_message(
             self.branch_id, message_id, index, expected_revision=expected_revision, request_id=request_id
         )
 
-    def clear(self, *, expected_revision: int | None = None, request_id: str | None = None) -> Steps[Written]:
+    def clear(self, *, expected_revision: int | None = None, request_id: Id | None = None) -> Steps[Written]:
         """Remove every message but the system record."""
         return self._history.clear_messages(
             self.branch_id, expected_revision=expected_revision, request_id=request_id
@@ -202,7 +216,7 @@ class BranchOperations(BranchReads):
         message_ids: Iterable[Id],
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Select an ordered subset as the view; raises ProgressionInvalidError listing what is wrong."""
         return self._history.select_view(
@@ -210,7 +224,7 @@ class BranchOperations(BranchReads):
         )
 
     def clear_view(
-        self, *, expected_revision: int | None = None, request_id: str | None = None
+        self, *, expected_revision: int | None = None, request_id: Id | None = None
     ) -> Steps[Written]:
         """Return to the full order."""
         return self._history.clear_view(
@@ -218,7 +232,7 @@ class BranchOperations(BranchReads):
         )
 
     def _add_output(
-        self, fields: MessageFields, expected_revision: int | None, request_id: str | None
+        self, fields: MessageFields, expected_revision: int | None, request_id: Id | None
     ) -> Steps[Written]:
         if fields.get("action_response") is not None:
             response = updated_response(fields)
@@ -236,11 +250,12 @@ class BranchOperations(BranchReads):
         )
 
 
-def _repeatable(message: Message, fields: MessageFields, request_id: str | None) -> AnyMessage:
-    """Return a message without what would differ if it were made again, unless the caller made it."""
-    if request_id is None or any(value is message for value in fields.values()):
+def _repeatable(message: Message, request_id: Id | None) -> AnyMessage:
+    """Return a message made here without what would differ if it were made again for the same request."""
+    key = given_request_id(request_id)
+    if key is None:
         return message
     wire = to_proto(message)
-    wire.id = derived_request_id(request_id, "message")
+    wire.id = derived_request_id(key, "message")
     wire.ClearField("created_at")
     return wire

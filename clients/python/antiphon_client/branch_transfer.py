@@ -11,10 +11,9 @@ from typing import BinaryIO, TypeAlias
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.branch_file import BranchFileError, FileCheck
 from antiphon_client.errors import AntiphonError, SnapshotTruncatedError
-from antiphon_client.ids import new_ordered_id
 from antiphon_client.records import BranchRecord
 from antiphon_client.rpc import Steps, StreamCall, UploadCall, perform
-from antiphon_client.wire_values import Id, id_text
+from antiphon_client.wire_values import Id, id_text, request_id_text
 
 FileTarget: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 """A path, or a file open for bytes."""
@@ -58,7 +57,7 @@ class BranchTransfers:
         *,
         branch_id: Id | None = None,
         external_key: str | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
         progress: Progress | None = None,
     ) -> Steps[BranchRecord]:
         """Make a branch from a file, all or nothing.
@@ -75,7 +74,7 @@ class BranchTransfers:
         head = pb.ImportHead(
             branch_id=id_text(branch_id),
             external_key=external_key,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         with _opened(source, "rb") as file:
             parts = _Parts(head, file, progress)

@@ -13,9 +13,8 @@ from uuid import UUID
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.exchange_records import DeadLetter, DeadLetterPage, Lease
 from antiphon_client.exchange_routing import PAGE, ExchangeRouting, optional_owner_text, owner_text
-from antiphon_client.ids import new_ordered_id
 from antiphon_client.rpc import Steps, UnaryCall, perform
-from antiphon_client.wire_values import Id
+from antiphon_client.wire_values import Id, request_id_text
 
 
 class ExchangeOperations(ExchangeRouting):
@@ -28,7 +27,7 @@ class ExchangeOperations(ExchangeRouting):
         *,
         visibility_seconds: int = 30,
         sender: Any = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[list[Lease]]:
         """Take the oldest messages for a time, in which nobody else gets them.
 
@@ -48,7 +47,7 @@ class ExchangeOperations(ExchangeRouting):
             max_messages=max_messages,
             visibility_seconds=visibility_seconds,
             sender_id=optional_owner_text(sender),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
 
         def decode(response: pb.LeaseResponse) -> list[Lease]:
@@ -57,7 +56,7 @@ class ExchangeOperations(ExchangeRouting):
         return perform(UnaryCall("Lease", request, decode))
 
     def acknowledge(
-        self, owner_id: Any, leases: Lease | Id | Iterable[Lease | Id], *, request_id: str | None = None
+        self, owner_id: Any, leases: Lease | Id | Iterable[Lease | Id], *, request_id: Id | None = None
     ) -> Steps[None]:
         """Remove leased messages for good, all or none.
 
@@ -68,12 +67,12 @@ class ExchangeOperations(ExchangeRouting):
             exchange_id=self.exchange_id,
             owner_id=owner_text(owner_id),
             lease_ids=_lease_texts(leases),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("Acknowledge", request, lambda _: None))
 
     def reject(
-        self, owner_id: Any, leases: Lease | Id | Iterable[Lease | Id], *, request_id: str | None = None
+        self, owner_id: Any, leases: Lease | Id | Iterable[Lease | Id], *, request_id: Id | None = None
     ) -> Steps[int]:
         """Give leased messages back at once, all or none; return how many became dead letters.
 
@@ -84,7 +83,7 @@ class ExchangeOperations(ExchangeRouting):
             exchange_id=self.exchange_id,
             owner_id=owner_text(owner_id),
             lease_ids=_lease_texts(leases),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
 
         def decode(response: pb.RejectResponse) -> int:
@@ -105,7 +104,7 @@ class ExchangeOperations(ExchangeRouting):
         return perform(UnaryCall("ListDeadLetters", request, DeadLetterPage.from_proto))
 
     def redrive(
-        self, dead_letter: DeadLetter | Id, recipient: Any = None, *, request_id: str | None = None
+        self, dead_letter: DeadLetter | Id, recipient: Any = None, *, request_id: Id | None = None
     ) -> Steps[int]:
         """Deliver a dead letter to an owner, or to whom it was meant for; return its place in the inbox.
 
@@ -119,7 +118,7 @@ class ExchangeOperations(ExchangeRouting):
             exchange_id=self.exchange_id,
             dead_letter_id=str(letter_id),
             recipient_id=optional_owner_text(recipient),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
 
         def decode(response: pb.RedriveDeadLetterResponse) -> int:

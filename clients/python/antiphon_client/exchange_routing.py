@@ -19,11 +19,11 @@ from antiphon_client.exchange_records import (
     OwnerRecord,
     Unregistered,
 )
-from antiphon_client.ids import new_ordered_id
 from antiphon_client.messages import Message, from_proto, to_proto
 from antiphon_client.messages.address import normalize_recipient
 from antiphon_client.pages import Page
 from antiphon_client.rpc import Steps, UnaryCall, perform
+from antiphon_client.wire_values import Id, given_request_id, request_id_text
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ class ExchangeRouting:
         self.exchange_id = exchange_id
 
     def register(
-        self, owner_id: Any, *, settings: ExchangeSettings | None = None, request_id: str | None = None
+        self, owner_id: Any, *, settings: ExchangeSettings | None = None, request_id: Id | None = None
     ) -> Steps[UUID]:
         """Register an owner and return its id; ``settings`` are the whole exchange's from now on.
 
@@ -55,12 +55,12 @@ class ExchangeRouting:
             exchange_id=self.exchange_id,
             owner_id=str(owner),
             settings=None if settings is None else settings.to_proto(),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("RegisterOwner", request, lambda _: owner))
 
     def unregister(
-        self, owner_id: Any, *, return_mail: bool = False, request_id: str | None = None
+        self, owner_id: Any, *, return_mail: bool = False, request_id: Id | None = None
     ) -> Steps[Unregistered | None]:
         """Unregister an owner; None if it is not registered.
 
@@ -72,7 +72,7 @@ class ExchangeRouting:
             exchange_id=self.exchange_id,
             owner_id=owner_text(owner_id),
             queued_mail=pb.QUEUED_MAIL_RETURN if return_mail else pb.QUEUED_MAIL_DEAD_LETTER,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
 
         def decode(response: pb.UnregisterOwnerResponse) -> Unregistered | None:
@@ -122,7 +122,7 @@ class ExchangeRouting:
         channel: str | None = None,
         *,
         metadata: Mapping[str, Any] | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Message]:
         """Queue a message in its sender's outbox and return it.
 
@@ -149,12 +149,12 @@ class ExchangeRouting:
             metadata=metadata,
         )
         wire = to_proto(message)
-        if request_id is not None:
+        if given_request_id(request_id) is not None:
             # A repetition must be the same request: what differs each time is the server's to make.
             wire.ClearField("id")
             wire.ClearField("created_at")
         request = pb.SendRequest(
-            exchange_id=self.exchange_id, message=wire, request_id=request_id or new_ordered_id()
+            exchange_id=self.exchange_id, message=wire, request_id=request_id_text(request_id)
         )
 
         def decode(response: pb.SendResponse) -> Message:
@@ -163,7 +163,7 @@ class ExchangeRouting:
 
         return perform(UnaryCall("Send", request, decode))
 
-    def collect(self, owner_id: Any, *, request_id: str | None = None) -> Steps[int]:
+    def collect(self, owner_id: Any, *, request_id: Id | None = None) -> Steps[int]:
         """Deliver an owner's outbox; return how many unique messages were delivered.
 
         What cannot be delivered becomes a dead letter and is not counted. A
@@ -175,18 +175,16 @@ class ExchangeRouting:
         request = pb.CollectRequest(
             exchange_id=self.exchange_id,
             owner_id=owner_text(owner_id),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("Collect", request, _delivered))
 
-    def collect_all(self, *, request_id: str | None = None) -> Steps[int]:
+    def collect_all(self, *, request_id: Id | None = None) -> Steps[int]:
         """Collect for every owner registered now, in registration order; return the sum."""
-        request = pb.CollectAllRequest(
-            exchange_id=self.exchange_id, request_id=request_id or new_ordered_id()
-        )
+        request = pb.CollectAllRequest(exchange_id=self.exchange_id, request_id=request_id_text(request_id))
         return perform(UnaryCall("CollectAll", request, _delivered))
 
-    def sync(self, *, request_id: str | None = None) -> Steps[int]:
+    def sync(self, *, request_id: Id | None = None) -> Steps[int]:
         """Do what :meth:`collect_all` does, under the ADR's other name."""
         return self.collect_all(request_id=request_id)
 
@@ -212,14 +210,14 @@ class ExchangeRouting:
         return [delivery.message for delivery in (yield from self.deliveries(owner_id, sender))]
 
     def pop_message(
-        self, owner_id: Any, sender: Any, *, request_id: str | None = None
+        self, owner_id: Any, sender: Any, *, request_id: Id | None = None
     ) -> Steps[Message | None]:
         """Take the oldest message of one sender that is not leased; None if there is none."""
         request = pb.PopRequest(
             exchange_id=self.exchange_id,
             owner_id=owner_text(owner_id),
             sender_id=owner_text(sender),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
 
         def decode(response: pb.PopResponse) -> Message | None:

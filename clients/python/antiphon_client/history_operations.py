@@ -11,13 +11,20 @@ from antiphon.message.v1 import message_pb2
 from antiphon_client.action_draft import draft_response
 from antiphon_client.branch_transfer import BranchTransfers
 from antiphon_client.history_reads import HistoryReads
-from antiphon_client.ids import new_ordered_id
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages import Block, System, to_proto
 from antiphon_client.messages.block_codec import blocks_to_proto
 from antiphon_client.records import BranchRecord, Written, written
 from antiphon_client.rpc import Steps, UnaryCall, perform
-from antiphon_client.wire_values import AnyMessage, Id, id_text, id_texts, object_text, wire_message
+from antiphon_client.wire_values import (
+    AnyMessage,
+    Id,
+    id_text,
+    id_texts,
+    object_text,
+    request_id_text,
+    wire_message,
+)
 
 
 class HistoryOperations(BranchTransfers, HistoryReads):
@@ -35,7 +42,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         external_key: str | None = None,
         parent_branch_id: Id | None = None,
         metadata: Mapping[str, Any] | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[BranchRecord]:
         """Make an empty branch.
 
@@ -48,7 +55,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             external_key=external_key,
             parent_branch_id=id_text(parent_branch_id),
             metadata_json=object_text(metadata),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
 
         def decode(response: pb.CreateBranchResponse) -> BranchRecord:
@@ -62,7 +69,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         metadata: Mapping[str, Any],
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Replace a branch's metadata.
 
@@ -73,7 +80,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             branch_id=str(branch_id),
             metadata_json=object_text(metadata),
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("UpdateBranch", request, written))
 
@@ -83,7 +90,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         *,
         purge: bool = False,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Delete a branch for good; its external key is free again.
 
@@ -94,7 +101,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             branch_id=str(branch_id),
             purge=purge,
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("DeleteBranch", request, written))
 
@@ -108,7 +115,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         branch_id: Id | None = None,
         external_key: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[BranchRecord]:
         """Make a branch with what another holds at a revision: messages, order, system, view, metadata.
 
@@ -141,7 +148,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             branch_id=id_text(branch_id),
             external_key=external_key,
             metadata_json=None if metadata is None else dump_json_text(dict(metadata)),
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
 
         def decode(response: pb.ForkBranchResponse) -> BranchRecord:
@@ -171,7 +178,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         *,
         allow_unresolved: bool = False,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Add or replace 1 to 1,000 messages in order, all or none.
 
@@ -186,7 +193,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             messages=[wire_message(message) for message in messages],
             allow_unresolved=allow_unresolved,
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("AddMessages", request, partial(written, sent=request.messages)))
 
@@ -202,7 +209,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         message_id: Id | None = None,
         metadata: Mapping[str, Any] | None = None,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Append the response to an action request and link the two.
 
@@ -236,7 +243,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             blocks=blocks_to_proto(blocks),
             metadata_json=object_text(metadata),
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         if error is not None:
             request.error = error
@@ -252,7 +259,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         system: System,
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Make ``system`` the branch's one system record, at index 0.
 
@@ -266,7 +273,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             system=wire.system,
             metadata_json=wire.metadata_json,
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("SetSystem", request, written))
 
@@ -276,7 +283,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         message_ids: Iterable[Id],
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Remove messages, all or none, and clear the action links to them.
 
@@ -288,7 +295,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             branch_id=str(branch_id),
             message_ids=id_texts(message_ids),
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("RemoveMessages", request, written))
 
@@ -299,7 +306,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         index: int,
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Move one message to another index of the full order; a view is not reordered.
 
@@ -312,18 +319,18 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             message_id=str(message_id),
             index=index,
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("MoveMessage", request, written))
 
     def clear_messages(
-        self, branch_id: Id, *, expected_revision: int | None = None, request_id: str | None = None
+        self, branch_id: Id, *, expected_revision: int | None = None, request_id: Id | None = None
     ) -> Steps[Written]:
         """Remove every message but the system record."""
         request = pb.ClearMessagesRequest(
             branch_id=str(branch_id),
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("ClearMessages", request, written))
 
@@ -333,7 +340,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
         message_ids: Iterable[Id],
         *,
         expected_revision: int | None = None,
-        request_id: str | None = None,
+        request_id: Id | None = None,
     ) -> Steps[Written]:
         """Select an ordered subset as the branch's view; nothing is deleted, empty is a view.
 
@@ -344,17 +351,17 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             branch_id=str(branch_id),
             message_ids=id_texts(message_ids),
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("SelectView", request, written))
 
     def clear_view(
-        self, branch_id: Id, *, expected_revision: int | None = None, request_id: str | None = None
+        self, branch_id: Id, *, expected_revision: int | None = None, request_id: Id | None = None
     ) -> Steps[Written]:
         """Return to the full order."""
         request = pb.ClearViewRequest(
             branch_id=str(branch_id),
             expected_revision=expected_revision,
-            request_id=request_id or new_ordered_id(),
+            request_id=request_id_text(request_id),
         )
         return perform(UnaryCall("ClearView", request, written))

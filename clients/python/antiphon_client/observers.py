@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from types import CoroutineType
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from uuid import UUID
 
 from antiphon_client.branch_operations import BranchOperations
 from antiphon_client.messages import Message
@@ -115,9 +116,8 @@ def _as_stored(core: BranchOperations, added: Written | Message) -> Steps[Sequen
     """Return the messages that a write added."""
     if isinstance(added, Message):
         return [added]
-    message_ids = added.message_ids
 
-    def read(at_revision: int) -> Steps[Sequence[Message]]:
+    def read(message_ids: Sequence[UUID], at_revision: int) -> Steps[Sequence[Message]]:
         # A snapshot, since the messages of one batch may exceed a single reply.
         snapshot = yield from core.snapshot(progression=message_ids, at_revision=at_revision)
         return snapshot.messages

@@ -20,7 +20,7 @@ from antiphon_client.messages import Message, System
 from antiphon_client.messages.validation import validate_message
 from antiphon_client.records import BranchRecord
 from antiphon_client.rpc import Steps
-from antiphon_client.wire_values import AnyMessage, Id, wire_message
+from antiphon_client.wire_values import AnyMessage, Id, given_request_id, wire_message
 
 MessageSource: TypeAlias = Iterable[AnyMessage | Mapping[str, Any] | object] | Mapping[str, Any]
 """Messages, their dictionary forms, or both; or a pile's dictionary form."""
@@ -75,29 +75,54 @@ def create_with(
     history: HistoryOperations,
     records: Sequence[message_pb2.Message],
     *,
-    request_id: str | None = None,
+    request_id: Id | None = None,
     **fields: Any,
 ) -> Steps[BranchRecord]:
     """Make a branch that holds these records; ``fields`` are those of ``create_branch``.
 
     It takes a write for the branch and one for each batch, whose request ids
-    follow from ``request_id`` where that is given. When one of these
-    fails, the branch is deleted, so that nobody finds half of it; its external
-    key is free again, an id of the caller's own is spent.
+    follow from ``request_id`` where that is given. When one of these fails, or
+    the call is interrupted, the branch is deleted, so that nobody finds half of
+    it; its external key is free again, an id of the caller's own is spent. A
+    branch that an earlier call under the same request id made is left alone,
+    and so is one that another such call has carried further meanwhile.
     """
-    record = yield from history.create_branch(request_id=request_id, **fields)
+    key = given_request_id(request_id)
+    record = yield from history.create_branch(request_id=key, **fields)
+    revision = record.revision
     try:
         for number, batch in enumerate(batches(records) if records else ()):
-            own = None if request_id is None else derived_request_id(request_id, str(number))
+            own = None if key is None else derived_request_id(key, str(number))
             # A pile may hold a response before its request; the service links them all the same.
-            yield from history.add_messages(record.branch_id, batch, allow_unresolved=True, request_id=own)
-    except AntiphonError as error:
-        try:
-            yield from history.delete_branch(record.branch_id)
-        except AntiphonError as second:
-            error.add_note(f"branch {record.branch_id} holds a part and could not be deleted: {second}")
+            added = yield from history.add_messages(
+                record.branch_id, batch, allow_unresolved=True, request_id=own
+            )
+            revision = added.revision
+    except GeneratorExit:
+        raise  # Nobody is left to send anything.
+    except BaseException as error:
+        if key is None:
+            yield from _undo(history, record.branch_id, None, error)
+        elif not record.replayed:
+            yield from _undo(history, record.branch_id, revision, error)
+        else:
+            error.add_note(f"branch {record.branch_id}, made by an earlier call with this request_id, stays")
         raise
     return record
+
+
+def _undo(
+    history: HistoryOperations, branch_id: UUID, expected_revision: int | None, error: BaseException
+) -> Steps[None]:
+    """Delete a half-made branch, as far as that goes; tell of the rest in a note on the error.
+
+    ``expected_revision`` is what the failed call has seen of it: only its own
+    request id lets others go on with the branch, and what they added stays.
+    """
+    try:
+        yield from history.delete_branch(branch_id, expected_revision=expected_revision)
+    except AntiphonError as second:
+        error.add_note(f"branch {branch_id} may hold a part and was not deleted: {second}")
 
 
 def _messages_of(entries: Iterable[object]) -> Iterable[AnyMessage]:

@@ -123,6 +123,9 @@ class SyncTransport:
     def run(self, steps: Steps[T]) -> T:
         """Run an operation to its end.
 
+        Whatever interrupts a call is raised in the operation, which may have to
+        take something back before it ends.
+
         Raises:
             AntiphonError: The class of the reason that a service gave, or a TransportError:
                 ClientClosedError, with nothing sent, once the client was closed.
@@ -132,7 +135,7 @@ class SyncTransport:
             while True:
                 try:
                     answer = self._answer(call)
-                except AntiphonError as error:
+                except BaseException as error:
                     call = steps.throw(error)
                 else:
                     call = steps.send(answer)
@@ -189,21 +192,34 @@ class AsyncTransport:
         self._endpoint = endpoint
         self._options = options
         self._closed = closed
+        self._shielded: set[asyncio.Future[Any]] = set()
 
     async def run(self, steps: Steps[T]) -> T:
-        """Run an operation to its end; raises as :meth:`SyncTransport.run` does."""
+        """Run an operation to its end; raises as :meth:`SyncTransport.run` does.
+
+        What the operation still has to do once it was cancelled is done even if
+        it is cancelled again.
+        """
+        is_cancelled = False
         try:
             call = next(steps)
             while True:
                 try:
-                    answer = await self._answer(call)
-                except AntiphonError as error:
+                    answer = await (self._answer_shielded(call) if is_cancelled else self._answer(call))
+                except BaseException as error:
+                    is_cancelled = isinstance(error, asyncio.CancelledError)
                     call = steps.throw(error)
                 else:
                     call = steps.send(answer)
         except StopIteration as end:
             result: T = end.value
             return result
+
+    async def _answer_shielded(self, call: Call[Any]) -> Any:
+        answering = asyncio.ensure_future(self._answer(call))
+        self._shielded.add(answering)  # An event loop holds its tasks weakly.
+        answering.add_done_callback(self._shielded.discard)
+        return await asyncio.shield(answering)
 
     async def frames(self, method: str, request: Any) -> AsyncGenerator[Any]:
         """Yield the frames of a stream that stays open, as :meth:`SyncTransport.frames` does."""

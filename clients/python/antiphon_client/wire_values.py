@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from antiphon.message.v1 import message_pb2
+from antiphon_client.ids import new_ordered_id
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages import Message, to_proto
 
@@ -30,6 +31,16 @@ def id_text(value: Id | None) -> str | None:
 def id_texts(values: Iterable[Id]) -> list[str]:
     """Return ids as texts."""
     return [str(value) for value in values]
+
+
+def given_request_id(request_id: Id | None) -> str | None:
+    """Return the request id of a caller's own as text; None and the empty text are none."""
+    return str(request_id) if request_id else None
+
+
+def request_id_text(request_id: Id | None) -> str:
+    """Return the request id that a write is sent with: the caller's own, or a new one."""
+    return given_request_id(request_id) or new_ordered_id()
 
 
 def object_text(value: Mapping[str, Any] | None) -> str:

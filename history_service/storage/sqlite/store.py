@@ -91,11 +91,11 @@ class SqliteStore:
         if lock is not None:
             lock.release()
 
-    async def write(self, work: Callable[[WriteTransaction], T], *, apart: bool = False) -> T:
+    async def write(self, work: Callable[[WriteTransaction], T], *, starts_commit: bool = False) -> T:
         """See ``HistoryStore.write``."""
         if self._writer is None:
             raise ShuttingDownError("the store is not open")
-        result: T = await self._writer.submit(work, apart=apart)
+        result: T = await self._writer.submit(work, starts_commit=starts_commit)
         return result
 
     async def read(self, work: Callable[[ReadTransaction], T]) -> T:

@@ -46,11 +46,11 @@ class WriterLimits:
 
 
 class _Job:
-    __slots__ = ("apart", "failure", "future", "result", "work")
+    __slots__ = ("failure", "future", "result", "starts_commit", "work")
 
-    def __init__(self, work: Work, apart: bool, future: asyncio.Future[Any]) -> None:
+    def __init__(self, work: Work, starts_commit: bool, future: asyncio.Future[Any]) -> None:
         self.work = work
-        self.apart = apart
+        self.starts_commit = starts_commit
         self.future = future
         self.result: Any = None
         self.failure: BaseException | None = None
@@ -85,12 +85,12 @@ class GroupWriter:
         self._thread = threading.Thread(target=self._run, name="history-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Work, *, apart: bool = False) -> asyncio.Future[Any]:
+    def submit(self, work: Work, *, starts_commit: bool = False) -> asyncio.Future[Any]:
         """Queue a work; its result arrives after its commit is on stable storage.
 
         Args:
             work: Called on the writer's thread with the transaction.
-            apart: Whether it begins a group; those before it are answered first.
+            starts_commit: Whether it begins a group; those before it are answered first.
 
         Raises:
             OverloadedError: Too many works are queued already.
@@ -102,7 +102,7 @@ class GroupWriter:
             raise OverloadedError(f"{self._pending} writes are waiting for the store")
         future: asyncio.Future[Any] = self._loop.create_future()
         self._pending += 1
-        self._queue.put(_Job(work, apart, future))
+        self._queue.put(_Job(work, starts_commit, future))
         return future
 
     async def close(self) -> None:
@@ -139,7 +139,7 @@ class GroupWriter:
             if len(group) >= limits.group_works or transaction.group_bytes >= limits.group_bytes:
                 break
             job = self._take_queued()
-            if job is not None and job.apart:
+            if job is not None and job.starts_commit:
                 self._first = job
                 break
             if job is not None:

@@ -237,6 +237,13 @@ class SqliteWriteTransaction(SqliteReadTransaction):
             return None
         return super().recorded_response(tenant_id, request_id)
 
+    def forget_responses(self, tenant_id: str, request_ids: Sequence[str]) -> None:
+        """See ``WriteTransaction.forget_responses``."""
+        self._writes()
+        self.flush()
+        for request_id in request_ids:
+            self._connection.execute(sql.FORGET_RESPONSE, (tenant_id, id_blob(request_id)))
+
     def expire_responses(self, recorded_before: int, limit: int) -> int:
         """See ``WriteTransaction.expire_responses``."""
         self._writes()

@@ -58,6 +58,7 @@ GREATEST_REQUEST = (
     " FROM tenant WHERE tenant.id IS NOT NULL)"
     " SELECT max((SELECT max(request_id) FROM recorded_response WHERE tenant_id = tenant.id)) FROM tenant"
 )
+FORGET_RESPONSE = "DELETE FROM recorded_response WHERE tenant_id = ? AND request_id = ?"
 EXPIRE_RESPONSES = (
     "DELETE FROM recorded_response WHERE rowid IN"
     " (SELECT rowid FROM recorded_response WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)"

@@ -91,6 +91,8 @@ def open_source(path: Path) -> Iterator[Source]:
         OSError: It cannot be read.
     """
     if path == STANDARD_INPUT:
+        if sys.stdin is None:  # So Python says that a process was started without one.
+            raise OSError("standard input is closed")
         with _copied(sys.stdin.buffer) as file:
             yield Source("standard input", file, None, has_lines=False)
         return

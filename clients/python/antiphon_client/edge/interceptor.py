@@ -174,7 +174,7 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
     ) -> NoReturn:
         """End a call that went wrong, with a status that fits the cause."""
         if isinstance(cause, _PeerGoneError):
-            self._observer.given_up(path, started, "CANCELLED")
+            self._observer.given_up(path, started, "CANCELLED", cause=str(cause))
             # Of a failed write gRPC would log an error with its trace; a caller that went away is none.
             raise asyncio.CancelledError
         evicted = isinstance(cause, asyncio.CancelledError) and admission.evicting
@@ -210,7 +210,7 @@ def _let_go(cause: BaseException) -> None:
 
 
 class _PeerGoneError(Exception):
-    """A frame could not be written because the call is over on the other side."""
+    """A frame could not be written because the call is over on the other side; says what gRPC said."""
 
 
 def _encoded(response: Message | bytes) -> bytes:
@@ -225,7 +225,9 @@ async def _write_all(frames: AsyncGenerator[Message | bytes], context: Context) 
             payload = _encoded(frame)
             try:
                 await context.write(payload)
-            except grpc.aio.BaseError:
-                raise _PeerGoneError from None
+            except (grpc.aio.UsageError, grpc.aio.AbortError):
+                raise  # Not the peer's doing: the servicer has ended the call already.
+            except grpc.aio.BaseError as error:
+                raise _PeerGoneError(repr(error)) from None
     finally:
         await frames.aclose()

@@ -54,11 +54,11 @@ class CallObserver:
             seconds=round(seconds, 6),
         )
 
-    def given_up(self, method: str, started: float, code: str) -> None:
-        """Record a call that its caller cancelled or let time out."""
+    def given_up(self, method: str, started: float, code: str, *, cause: str = "") -> None:
+        """Record a call that its caller cancelled or let time out; ``cause`` is how that showed, if known."""
         seconds = time.perf_counter() - started
         self._metrics.finished(method, code, seconds)
-        self._log.debug("call_given_up", method=method, code=code, seconds=round(seconds, 6))
+        self._log.debug("call_given_up", method=method, code=code, seconds=round(seconds, 6), cause=cause)
 
     def defect(self, method: str, cause: BaseException) -> InternalError:
         """Log an exception nobody foresaw and return the error that takes its place.

@@ -33,7 +33,9 @@ class _DeliveryModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Delivery
     """Send queues; Collect delivers."""
     DELIVERY_MODE_AT_SEND: _DeliveryMode.ValueType  # 2
     """Send collects the sender's outbox at once, in the same transaction unless
-    much is queued before it.
+    that is much: a broadcast to some 90 owners or more, or many messages queued
+    before. Then the message is queued first, and stays queued if the call is
+    cut short there.
     """
 
 class DeliveryMode(_DeliveryMode, metaclass=_DeliveryModeEnumTypeWrapper):
@@ -45,7 +47,9 @@ DELIVERY_MODE_ON_COLLECT: DeliveryMode.ValueType  # 1
 """Send queues; Collect delivers."""
 DELIVERY_MODE_AT_SEND: DeliveryMode.ValueType  # 2
 """Send collects the sender's outbox at once, in the same transaction unless
-much is queued before it.
+that is much: a broadcast to some 90 owners or more, or many messages queued
+before. Then the message is queued first, and stays queued if the call is
+cut short there.
 """
 Global___DeliveryMode: _TypeAlias = DeliveryMode  # noqa: Y015
 
@@ -66,9 +70,11 @@ class _DeadLetterReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Dead
     DEAD_LETTER_REASON_RECIPIENT_UNKNOWN: _DeadLetterReason.ValueType  # 4
     """The recipient is a member that is not registered."""
     DEAD_LETTER_REASON_RECIPIENT_UNREGISTERED: _DeadLetterReason.ValueType  # 5
-    """The owner unregistered while the message was in its inbox."""
+    """The message was in the inbox of an owner when that was unregistered. So too
+    where UnregisterOwner was cut short, and the owner is registered still.
+    """
     DEAD_LETTER_REASON_SENDER_UNREGISTERED: _DeadLetterReason.ValueType  # 6
-    """The sender unregistered while the message was in its outbox."""
+    """The message was in its sender's outbox when that was unregistered; as above."""
     DEAD_LETTER_REASON_TOO_MANY_DELIVERIES: _DeadLetterReason.ValueType  # 7
     """It was leased as often as the exchange allows."""
     DEAD_LETTER_REASON_BROADCAST_TO_NOBODY: _DeadLetterReason.ValueType  # 8
@@ -88,9 +94,11 @@ DEAD_LETTER_REASON_RECIPIENT_NAME: DeadLetterReason.ValueType  # 3
 DEAD_LETTER_REASON_RECIPIENT_UNKNOWN: DeadLetterReason.ValueType  # 4
 """The recipient is a member that is not registered."""
 DEAD_LETTER_REASON_RECIPIENT_UNREGISTERED: DeadLetterReason.ValueType  # 5
-"""The owner unregistered while the message was in its inbox."""
+"""The message was in the inbox of an owner when that was unregistered. So too
+where UnregisterOwner was cut short, and the owner is registered still.
+"""
 DEAD_LETTER_REASON_SENDER_UNREGISTERED: DeadLetterReason.ValueType  # 6
-"""The sender unregistered while the message was in its outbox."""
+"""The message was in its sender's outbox when that was unregistered; as above."""
 DEAD_LETTER_REASON_TOO_MANY_DELIVERIES: DeadLetterReason.ValueType  # 7
 """It was leased as often as the exchange allows."""
 DEAD_LETTER_REASON_BROADCAST_TO_NOBODY: DeadLetterReason.ValueType  # 8
@@ -109,7 +117,8 @@ class _QueuedMailEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_QueuedMail
     """It becomes dead letters."""
     QUEUED_MAIL_RETURN: _QueuedMail.ValueType  # 2
     """It comes back in the response and is gone: 1,000 messages and 3 MiB at
-    most (SIZE_LIMIT_EXCEEDED, nothing done).
+    most (SIZE_LIMIT_EXCEEDED: no mail is gone and the owner stays, but leases
+    that have ended by then may have been brought back).
     """
 
 class QueuedMail(_QueuedMail, metaclass=_QueuedMailEnumTypeWrapper):
@@ -121,7 +130,8 @@ QUEUED_MAIL_DEAD_LETTER: QueuedMail.ValueType  # 1
 """It becomes dead letters."""
 QUEUED_MAIL_RETURN: QueuedMail.ValueType  # 2
 """It comes back in the response and is gone: 1,000 messages and 3 MiB at
-most (SIZE_LIMIT_EXCEEDED, nothing done).
+most (SIZE_LIMIT_EXCEEDED: no mail is gone and the owner stays, but leases
+that have ended by then may have been brought back).
 """
 Global___QueuedMail: _TypeAlias = QueuedMail  # noqa: Y015
 

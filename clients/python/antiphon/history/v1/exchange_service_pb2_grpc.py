@@ -38,9 +38,10 @@ class ExchangeServiceStub(object):
 
     What moves many messages (Collect, CollectAll, Send where it delivers,
     UnregisterOwner, and Lease and Pop after many leases have ended) takes several
-    steps, with the writes of others between them: a step moves some 16,000
-    messages at most, fewer the more inboxes they go to, and a broadcast in one
-    step to all. Each message meets the exchange as it is at its step. Cut short
+    steps, with the writes of others between them. The first is short, some 1,000
+    messages or 90 inboxes, and nearly always the only one; what needs more takes
+    turns with others of its kind: a step moves some 16,000 messages at most, fewer
+    the more inboxes they go to, and a broadcast in one step to all. Each message meets the exchange as it is at its step. Cut short
     by a crash or a deadline, it has moved the first of its messages; sent again
     with its request_id it goes on where it stopped and answers as if it had been
     done at once.
@@ -148,9 +149,10 @@ class ExchangeServiceServicer(object):
 
     What moves many messages (Collect, CollectAll, Send where it delivers,
     UnregisterOwner, and Lease and Pop after many leases have ended) takes several
-    steps, with the writes of others between them: a step moves some 16,000
-    messages at most, fewer the more inboxes they go to, and a broadcast in one
-    step to all. Each message meets the exchange as it is at its step. Cut short
+    steps, with the writes of others between them. The first is short, some 1,000
+    messages or 90 inboxes, and nearly always the only one; what needs more takes
+    turns with others of its kind: a step moves some 16,000 messages at most, fewer
+    the more inboxes they go to, and a broadcast in one step to all. Each message meets the exchange as it is at its step. Cut short
     by a crash or a deadline, it has moved the first of its messages; sent again
     with its request_id it goes on where it stopped and answers as if it had been
     done at once.
@@ -182,7 +184,9 @@ class ExchangeServiceServicer(object):
         letters, or comes back in the response, as asked; leases on it are lost. An
         unknown owner is no error. An owner that registers again starts empty and
         its inbox's sequence goes on. Where the mail takes several steps, the owner
-        is registered until the last.
+        is registered until the last, and goes on receiving: cut short, the call has
+        made the first of its mail dead letters and the owner is still there. The
+        same call again, with its request_id or without, finishes it.
 
         Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the mail.
         """
@@ -227,8 +231,8 @@ class ExchangeServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CollectAll(self, request, context):
-        """Collects for every owner registered now, in registration order, each in
-        steps of its own; owners gone by their turn are skipped.
+        """Collects for every owner registered now, in registration order, in steps
+        that may each be about many owners; owners gone by their turn are skipped.
 
         Errors: none of its own. Idempotent by request_id. Cost: that of what is
         delivered.
@@ -419,9 +423,10 @@ class ExchangeService(object):
 
     What moves many messages (Collect, CollectAll, Send where it delivers,
     UnregisterOwner, and Lease and Pop after many leases have ended) takes several
-    steps, with the writes of others between them: a step moves some 16,000
-    messages at most, fewer the more inboxes they go to, and a broadcast in one
-    step to all. Each message meets the exchange as it is at its step. Cut short
+    steps, with the writes of others between them. The first is short, some 1,000
+    messages or 90 inboxes, and nearly always the only one; what needs more takes
+    turns with others of its kind: a step moves some 16,000 messages at most, fewer
+    the more inboxes they go to, and a broadcast in one step to all. Each message meets the exchange as it is at its step. Cut short
     by a crash or a deadline, it has moved the first of its messages; sent again
     with its request_id it goes on where it stopped and answers as if it had been
     done at once.

@@ -39,9 +39,10 @@ class ExchangeServiceStub:
 
     What moves many messages (Collect, CollectAll, Send where it delivers,
     UnregisterOwner, and Lease and Pop after many leases have ended) takes several
-    steps, with the writes of others between them: a step moves some 16,000
-    messages at most, fewer the more inboxes they go to, and a broadcast in one
-    step to all. Each message meets the exchange as it is at its step. Cut short
+    steps, with the writes of others between them. The first is short, some 1,000
+    messages or 90 inboxes, and nearly always the only one; what needs more takes
+    turns with others of its kind: a step moves some 16,000 messages at most, fewer
+    the more inboxes they go to, and a broadcast in one step to all. Each message meets the exchange as it is at its step. Cut short
     by a crash or a deadline, it has moved the first of its messages; sent again
     with its request_id it goes on where it stopped and answers as if it had been
     done at once.
@@ -73,7 +74,9 @@ class ExchangeServiceStub:
     letters, or comes back in the response, as asked; leases on it are lost. An
     unknown owner is no error. An owner that registers again starts empty and
     its inbox's sequence goes on. Where the mail takes several steps, the owner
-    is registered until the last.
+    is registered until the last, and goes on receiving: cut short, the call has
+    made the first of its mail dead letters and the owner is still there. The
+    same call again, with its request_id or without, finishes it.
 
     Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the mail.
     """
@@ -102,8 +105,8 @@ class ExchangeServiceStub:
     delivered.
     """
     CollectAll: _grpc.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectAllRequest, _exchange_service_pb2.CollectAllResponse]
-    """Collects for every owner registered now, in registration order, each in
-    steps of its own; owners gone by their turn are skipped.
+    """Collects for every owner registered now, in registration order, in steps
+    that may each be about many owners; owners gone by their turn are skipped.
 
     Errors: none of its own. Idempotent by request_id. Cost: that of what is
     delivered.
@@ -179,9 +182,10 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
 
     What moves many messages (Collect, CollectAll, Send where it delivers,
     UnregisterOwner, and Lease and Pop after many leases have ended) takes several
-    steps, with the writes of others between them: a step moves some 16,000
-    messages at most, fewer the more inboxes they go to, and a broadcast in one
-    step to all. Each message meets the exchange as it is at its step. Cut short
+    steps, with the writes of others between them. The first is short, some 1,000
+    messages or 90 inboxes, and nearly always the only one; what needs more takes
+    turns with others of its kind: a step moves some 16,000 messages at most, fewer
+    the more inboxes they go to, and a broadcast in one step to all. Each message meets the exchange as it is at its step. Cut short
     by a crash or a deadline, it has moved the first of its messages; sent again
     with its request_id it goes on where it stopped and answers as if it had been
     done at once.
@@ -210,7 +214,9 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     letters, or comes back in the response, as asked; leases on it are lost. An
     unknown owner is no error. An owner that registers again starts empty and
     its inbox's sequence goes on. Where the mail takes several steps, the owner
-    is registered until the last.
+    is registered until the last, and goes on receiving: cut short, the call has
+    made the first of its mail dead letters and the owner is still there. The
+    same call again, with its request_id or without, finishes it.
 
     Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the mail.
     """
@@ -239,8 +245,8 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     delivered.
     """
     CollectAll: _aio.UnaryUnaryMultiCallable[_exchange_service_pb2.CollectAllRequest, _exchange_service_pb2.CollectAllResponse]  # type: ignore[assignment]
-    """Collects for every owner registered now, in registration order, each in
-    steps of its own; owners gone by their turn are skipped.
+    """Collects for every owner registered now, in registration order, in steps
+    that may each be about many owners; owners gone by their turn are skipped.
 
     Errors: none of its own. Idempotent by request_id. Cost: that of what is
     delivered.
@@ -315,9 +321,10 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
 
     What moves many messages (Collect, CollectAll, Send where it delivers,
     UnregisterOwner, and Lease and Pop after many leases have ended) takes several
-    steps, with the writes of others between them: a step moves some 16,000
-    messages at most, fewer the more inboxes they go to, and a broadcast in one
-    step to all. Each message meets the exchange as it is at its step. Cut short
+    steps, with the writes of others between them. The first is short, some 1,000
+    messages or 90 inboxes, and nearly always the only one; what needs more takes
+    turns with others of its kind: a step moves some 16,000 messages at most, fewer
+    the more inboxes they go to, and a broadcast in one step to all. Each message meets the exchange as it is at its step. Cut short
     by a crash or a deadline, it has moved the first of its messages; sent again
     with its request_id it goes on where it stopped and answers as if it had been
     done at once.
@@ -356,7 +363,9 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
         letters, or comes back in the response, as asked; leases on it are lost. An
         unknown owner is no error. An owner that registers again starts empty and
         its inbox's sequence goes on. Where the mail takes several steps, the owner
-        is registered until the last.
+        is registered until the last, and goes on receiving: cut short, the call has
+        made the first of its mail dead letters and the owner is still there. The
+        same call again, with its request_id or without, finishes it.
 
         Errors: REQUEST_ID_REUSED. Idempotent by request_id. Cost: that of the mail.
         """
@@ -409,8 +418,8 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _exchange_service_pb2.CollectAllRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_exchange_service_pb2.CollectAllResponse, _abc.Awaitable[_exchange_service_pb2.CollectAllResponse]]:
-        """Collects for every owner registered now, in registration order, each in
-        steps of its own; owners gone by their turn are skipped.
+        """Collects for every owner registered now, in registration order, in steps
+        that may each be about many owners; owners gone by their turn are skipped.
 
         Errors: none of its own. Idempotent by request_id. Cost: that of what is
         delivered.

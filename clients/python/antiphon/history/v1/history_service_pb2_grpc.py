@@ -264,6 +264,8 @@ class HistoryServiceServicer(object):
         Errors: MESSAGE_NOT_FOUND (up_to_message_id), BRANCH_EXISTS, RESERVED_KEY.
         Idempotent by request_id. Cost: with FORK_IDS_KEEP the order is copied and
         no message bytes but those of cut pairs; with FORK_IDS_NEW every message is.
+        Either is one commit: other writes wait in step with the number of messages,
+        and with NEW of their bytes (figures: `docs/operations.md`).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -301,8 +303,9 @@ class HistoryServiceServicer(object):
 
         Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
         `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
-        Idempotent by request_id. Cost: that of the file; other writes wait while
-        it is stored.
+        Idempotent by request_id. Cost: that of the file, most of it while the file
+        is read; then it is stored in one commit, and other writes wait in step with
+        the number of messages and their bytes (figures: `docs/operations.md`).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

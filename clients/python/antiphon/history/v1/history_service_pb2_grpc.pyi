@@ -110,6 +110,8 @@ class HistoryServiceStub:
     Errors: MESSAGE_NOT_FOUND (up_to_message_id), BRANCH_EXISTS, RESERVED_KEY.
     Idempotent by request_id. Cost: with FORK_IDS_KEEP the order is copied and
     no message bytes but those of cut pairs; with FORK_IDS_NEW every message is.
+    Either is one commit: other writes wait in step with the number of messages,
+    and with NEW of their bytes (figures: `docs/operations.md`).
     """
     WatchBranch: _grpc.UnaryStreamMultiCallable[_history_service_pb2.WatchBranchRequest, _history_service_pb2.WatchBranchResponse]
     """Streams every committed change of a branch after a revision, in order, each
@@ -135,8 +137,9 @@ class HistoryServiceStub:
 
     Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
     `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
-    Idempotent by request_id. Cost: that of the file; other writes wait while
-    it is stored.
+    Idempotent by request_id. Cost: that of the file, most of it while the file
+    is read; then it is stored in one commit, and other writes wait in step with
+    the number of messages and their bytes (figures: `docs/operations.md`).
     """
     AddMessages: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.AddMessagesRequest, _history_service_pb2.AddMessagesResponse]
     """Adds or replaces messages, all or none, keeping their order. An id already
@@ -313,6 +316,8 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     Errors: MESSAGE_NOT_FOUND (up_to_message_id), BRANCH_EXISTS, RESERVED_KEY.
     Idempotent by request_id. Cost: with FORK_IDS_KEEP the order is copied and
     no message bytes but those of cut pairs; with FORK_IDS_NEW every message is.
+    Either is one commit: other writes wait in step with the number of messages,
+    and with NEW of their bytes (figures: `docs/operations.md`).
     """
     WatchBranch: _aio.UnaryStreamMultiCallable[_history_service_pb2.WatchBranchRequest, _history_service_pb2.WatchBranchResponse]  # type: ignore[assignment]
     """Streams every committed change of a branch after a revision, in order, each
@@ -338,8 +343,9 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
 
     Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
     `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
-    Idempotent by request_id. Cost: that of the file; other writes wait while
-    it is stored.
+    Idempotent by request_id. Cost: that of the file, most of it while the file
+    is read; then it is stored in one commit, and other writes wait in step with
+    the number of messages and their bytes (figures: `docs/operations.md`).
     """
     AddMessages: _aio.UnaryUnaryMultiCallable[_history_service_pb2.AddMessagesRequest, _history_service_pb2.AddMessagesResponse]  # type: ignore[assignment]
     """Adds or replaces messages, all or none, keeping their order. An id already
@@ -555,6 +561,8 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors: MESSAGE_NOT_FOUND (up_to_message_id), BRANCH_EXISTS, RESERVED_KEY.
         Idempotent by request_id. Cost: with FORK_IDS_KEEP the order is copied and
         no message bytes but those of cut pairs; with FORK_IDS_NEW every message is.
+        Either is one commit: other writes wait in step with the number of messages,
+        and with NEW of their bytes (figures: `docs/operations.md`).
         """
 
     @_abc_1.abstractmethod
@@ -598,8 +606,9 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: FIELD_INVALID and SIZE_LIMIT_EXCEEDED (with the line's number in
         `line`), RESERVED_KEY, BRANCH_EXISTS, BRANCH_DELETED, REQUEST_ID_REUSED.
-        Idempotent by request_id. Cost: that of the file; other writes wait while
-        it is stored.
+        Idempotent by request_id. Cost: that of the file, most of it while the file
+        is read; then it is stored in one commit, and other writes wait in step with
+        the number of messages and their bytes (figures: `docs/operations.md`).
         """
 
     @_abc_1.abstractmethod
