@@ -51,7 +51,9 @@ class _CompileNoteKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Compi
     only the responses are listed.
     """
     COMPILE_NOTE_KIND_ASSISTANTS_MERGED: _CompileNoteKind.ValueType  # 7
-    """The messages are consecutive assistant responses, merged into one turn."""
+    """The messages are consecutive assistant responses, merged into one turn; in
+    NATIVE also a response and the call before it.
+    """
     COMPILE_NOTE_KIND_EMPTY_DROPPED: _CompileNoteKind.ValueType  # 8
     """The message rendered to nothing and was left out."""
     COMPILE_NOTE_KIND_INTERRUPTED_KEPT: _CompileNoteKind.ValueType  # 9
@@ -81,6 +83,82 @@ class _CompileNoteKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Compi
     parts, rich tool output, or blocks beside text or images. Tool-call parts
     only mark positions and are not counted.
     """
+    COMPILE_NOTE_KIND_SUMMARY_DROPPED: _CompileNoteKind.ValueType  # 18
+    """The summary stands for messages that are selected too, and was left out."""
+    COMPILE_NOTE_KIND_SUMMARY_MOVED: _CompileNoteKind.ValueType  # 19
+    """The summary was moved to the head of the retained part."""
+    COMPILE_NOTE_KIND_RESULT_SYNTHESIZED: _CompileNoteKind.ValueType  # 20
+    """The message is a call for which the selection holds no result: an error
+    result of fixed text was made.
+    """
+    COMPILE_NOTE_KIND_ORPHAN_RESULT_NOTED: _CompileNoteKind.ValueType  # 21
+    """The messages are results whose call is not selected; what they say became
+    a user's note.
+    """
+    COMPILE_NOTE_KIND_DUPLICATE_RESULT_DROPPED: _CompileNoteKind.ValueType  # 22
+    """The messages are further results of a call that has its result; they were
+    left out.
+    """
+    COMPILE_NOTE_KIND_RESULT_REORDERED: _CompileNoteKind.ValueType  # 23
+    """The messages are results that were moved to follow their call."""
+    COMPILE_NOTE_KIND_HELD_BACK: _CompileNoteKind.ValueType  # 24
+    """The messages stood between a call and its results and were moved to follow
+    the last result owed.
+    """
+    COMPILE_NOTE_KIND_USERS_MERGED: _CompileNoteKind.ValueType  # 25
+    """The messages are user turns that follow each other, merged because the
+    target takes one.
+    """
+    COMPILE_NOTE_KIND_THINKING_DROPPED: _CompileNoteKind.ValueType  # 26
+    """Reasoning of the messages was left out: unsigned where a signature is
+    needed, of another issuer, or of a turn whose calls did not survive.
+    """
+    COMPILE_NOTE_KIND_SIGNATURE_DROPPED: _CompileNoteKind.ValueType  # 27
+    """A signature was left out, and the part it stood on kept."""
+    COMPILE_NOTE_KIND_EMPTY_PART_DROPPED: _CompileNoteKind.ValueType  # 28
+    """Empty text parts of the message were left out."""
+    COMPILE_NOTE_KIND_CACHE_MARK_DROPPED: _CompileNoteKind.ValueType  # 29
+    """Cache marks of the messages were left out: the target takes fewer, or none."""
+    COMPILE_NOTE_KIND_CALL_ID_MAPPED: _CompileNoteKind.ValueType  # 30
+    """The call's id was changed, on the call and its result alike: the target's
+    rule for ids refuses it.
+    """
+    COMPILE_NOTE_KIND_NAME_MAPPED: _CompileNoteKind.ValueType  # 31
+    """The action's name was changed: the target's rule for names refuses it."""
+    COMPILE_NOTE_KIND_ARGUMENTS_WRAPPED: _CompileNoteKind.ValueType  # 32
+    """The call's arguments are not an object and were made one."""
+    COMPILE_NOTE_KIND_PART_DROPPED: _CompileNoteKind.ValueType  # 33
+    """A part of the message has no place in the target and was left out."""
+    COMPILE_NOTE_KIND_PART_CONVERTED: _CompileNoteKind.ValueType  # 34
+    """A part of the message was put in another form that the target takes."""
+    COMPILE_NOTE_KIND_ERROR_FLAG_DROPPED: _CompileNoteKind.ValueType  # 35
+    """The target has no flag for a failed result; the flag was left out."""
+    COMPILE_NOTE_KIND_RESPONSE_FORMAT_DOWNGRADED: _CompileNoteKind.ValueType  # 36
+    """The response format does not survive the target's strict form and was sent
+    in a weaker one.
+    """
+    COMPILE_NOTE_KIND_TOOL_DOWNGRADED: _CompileNoteKind.ValueType  # 37
+    """A tool's schema does not survive the target's strict form, or holds what
+    the target does not take, and was weakened.
+    """
+    COMPILE_NOTE_KIND_OPENING_TURN_MADE: _CompileNoteKind.ValueType  # 38
+    """The target needs an opening user turn: one of fixed text was made."""
+    COMPILE_NOTE_KIND_DEFAULT_APPLIED: _CompileNoteKind.ValueType  # 39
+    """The target needs a value that the request does not give: its table row's
+    default was sent.
+    """
+    COMPILE_NOTE_KIND_TOOL_CHOICE_DROPPED: _CompileNoteKind.ValueType  # 40
+    """The tool choice has no place in the target and was left out."""
+    COMPILE_NOTE_KIND_SYSTEM_TEXT_AS_USER: _CompileNoteKind.ValueType  # 41
+    """The messages are system text found in the middle of the history, compiled
+    in place as a user turn marked as system text.
+    """
+    COMPILE_NOTE_KIND_ARGUMENTS_REPAIRED: _CompileNoteKind.ValueType  # 42
+    """The arguments' text was not JSON and was repaired without adding to it."""
+    COMPILE_NOTE_KIND_SUMMARY_NOT_RENDERED: _CompileNoteKind.ValueType  # 43
+    """The summary is not rendered: plain content replaces the text that would have
+    carried it.
+    """
 
 class CompileNoteKind(_CompileNoteKind, metaclass=_CompileNoteKindEnumTypeWrapper):
     """What the compiler did."""
@@ -109,7 +187,9 @@ instruction that stands last in the list; when it is the request's own,
 only the responses are listed.
 """
 COMPILE_NOTE_KIND_ASSISTANTS_MERGED: CompileNoteKind.ValueType  # 7
-"""The messages are consecutive assistant responses, merged into one turn."""
+"""The messages are consecutive assistant responses, merged into one turn; in
+NATIVE also a response and the call before it.
+"""
 COMPILE_NOTE_KIND_EMPTY_DROPPED: CompileNoteKind.ValueType  # 8
 """The message rendered to nothing and was left out."""
 COMPILE_NOTE_KIND_INTERRUPTED_KEPT: CompileNoteKind.ValueType  # 9
@@ -139,6 +219,82 @@ COMPILE_NOTE_KIND_BLOCKS_NOT_RENDERED: CompileNoteKind.ValueType  # 17
 parts, rich tool output, or blocks beside text or images. Tool-call parts
 only mark positions and are not counted.
 """
+COMPILE_NOTE_KIND_SUMMARY_DROPPED: CompileNoteKind.ValueType  # 18
+"""The summary stands for messages that are selected too, and was left out."""
+COMPILE_NOTE_KIND_SUMMARY_MOVED: CompileNoteKind.ValueType  # 19
+"""The summary was moved to the head of the retained part."""
+COMPILE_NOTE_KIND_RESULT_SYNTHESIZED: CompileNoteKind.ValueType  # 20
+"""The message is a call for which the selection holds no result: an error
+result of fixed text was made.
+"""
+COMPILE_NOTE_KIND_ORPHAN_RESULT_NOTED: CompileNoteKind.ValueType  # 21
+"""The messages are results whose call is not selected; what they say became
+a user's note.
+"""
+COMPILE_NOTE_KIND_DUPLICATE_RESULT_DROPPED: CompileNoteKind.ValueType  # 22
+"""The messages are further results of a call that has its result; they were
+left out.
+"""
+COMPILE_NOTE_KIND_RESULT_REORDERED: CompileNoteKind.ValueType  # 23
+"""The messages are results that were moved to follow their call."""
+COMPILE_NOTE_KIND_HELD_BACK: CompileNoteKind.ValueType  # 24
+"""The messages stood between a call and its results and were moved to follow
+the last result owed.
+"""
+COMPILE_NOTE_KIND_USERS_MERGED: CompileNoteKind.ValueType  # 25
+"""The messages are user turns that follow each other, merged because the
+target takes one.
+"""
+COMPILE_NOTE_KIND_THINKING_DROPPED: CompileNoteKind.ValueType  # 26
+"""Reasoning of the messages was left out: unsigned where a signature is
+needed, of another issuer, or of a turn whose calls did not survive.
+"""
+COMPILE_NOTE_KIND_SIGNATURE_DROPPED: CompileNoteKind.ValueType  # 27
+"""A signature was left out, and the part it stood on kept."""
+COMPILE_NOTE_KIND_EMPTY_PART_DROPPED: CompileNoteKind.ValueType  # 28
+"""Empty text parts of the message were left out."""
+COMPILE_NOTE_KIND_CACHE_MARK_DROPPED: CompileNoteKind.ValueType  # 29
+"""Cache marks of the messages were left out: the target takes fewer, or none."""
+COMPILE_NOTE_KIND_CALL_ID_MAPPED: CompileNoteKind.ValueType  # 30
+"""The call's id was changed, on the call and its result alike: the target's
+rule for ids refuses it.
+"""
+COMPILE_NOTE_KIND_NAME_MAPPED: CompileNoteKind.ValueType  # 31
+"""The action's name was changed: the target's rule for names refuses it."""
+COMPILE_NOTE_KIND_ARGUMENTS_WRAPPED: CompileNoteKind.ValueType  # 32
+"""The call's arguments are not an object and were made one."""
+COMPILE_NOTE_KIND_PART_DROPPED: CompileNoteKind.ValueType  # 33
+"""A part of the message has no place in the target and was left out."""
+COMPILE_NOTE_KIND_PART_CONVERTED: CompileNoteKind.ValueType  # 34
+"""A part of the message was put in another form that the target takes."""
+COMPILE_NOTE_KIND_ERROR_FLAG_DROPPED: CompileNoteKind.ValueType  # 35
+"""The target has no flag for a failed result; the flag was left out."""
+COMPILE_NOTE_KIND_RESPONSE_FORMAT_DOWNGRADED: CompileNoteKind.ValueType  # 36
+"""The response format does not survive the target's strict form and was sent
+in a weaker one.
+"""
+COMPILE_NOTE_KIND_TOOL_DOWNGRADED: CompileNoteKind.ValueType  # 37
+"""A tool's schema does not survive the target's strict form, or holds what
+the target does not take, and was weakened.
+"""
+COMPILE_NOTE_KIND_OPENING_TURN_MADE: CompileNoteKind.ValueType  # 38
+"""The target needs an opening user turn: one of fixed text was made."""
+COMPILE_NOTE_KIND_DEFAULT_APPLIED: CompileNoteKind.ValueType  # 39
+"""The target needs a value that the request does not give: its table row's
+default was sent.
+"""
+COMPILE_NOTE_KIND_TOOL_CHOICE_DROPPED: CompileNoteKind.ValueType  # 40
+"""The tool choice has no place in the target and was left out."""
+COMPILE_NOTE_KIND_SYSTEM_TEXT_AS_USER: CompileNoteKind.ValueType  # 41
+"""The messages are system text found in the middle of the history, compiled
+in place as a user turn marked as system text.
+"""
+COMPILE_NOTE_KIND_ARGUMENTS_REPAIRED: CompileNoteKind.ValueType  # 42
+"""The arguments' text was not JSON and was repaired without adding to it."""
+COMPILE_NOTE_KIND_SUMMARY_NOT_RENDERED: CompileNoteKind.ValueType  # 43
+"""The summary is not rendered: plain content replaces the text that would have
+carried it.
+"""
 Global___CompileNoteKind: _TypeAlias = CompileNoteKind  # noqa: Y015
 
 @_typing.final
@@ -153,7 +309,9 @@ class CompiledMessage(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     PARTS_FIELD_NUMBER: _builtins.int
     role: _message_pb2.Role.ValueType
-    """The turn's role. FOLDED yields USER and ASSISTANT."""
+    """The turn's role. FOLDED yields USER and ASSISTANT, NATIVE also TOOL (one
+    message per result).
+    """
     text: _builtins.str
     """Plain text."""
     @_builtins.property
@@ -209,29 +367,164 @@ class Part(_message.Message):
 
     TEXT_FIELD_NUMBER: _builtins.int
     IMAGE_URL_FIELD_NUMBER: _builtins.int
+    THINKING_FIELD_NUMBER: _builtins.int
+    TOOL_CALL_FIELD_NUMBER: _builtins.int
+    TOOL_RESULT_FIELD_NUMBER: _builtins.int
+    IMAGE_FIELD_NUMBER: _builtins.int
+    OPAQUE_FIELD_NUMBER: _builtins.int
+    JSON_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def text(self) -> _content_block_pb2.Text:
         """Text."""
 
     @_builtins.property
     def image_url(self) -> Global___ImageUrl:
-        """An image by its address."""
+        """An image by its address alone."""
+
+    @_builtins.property
+    def thinking(self) -> _content_block_pb2.Thinking:
+        """NATIVE: a model's reasoning."""
+
+    @_builtins.property
+    def tool_call(self) -> Global___CompiledCall:
+        """NATIVE: a call of an action."""
+
+    @_builtins.property
+    def tool_result(self) -> Global___CompiledResult:
+        """NATIVE: the outcome of a call; the one part of a TOOL message."""
+
+    @_builtins.property
+    def image(self) -> _content_block_pb2.Image:
+        """NATIVE: an image with its media type: its bytes, or its address."""
+
+    @_builtins.property
+    def opaque(self) -> _content_block_pb2.Opaque:
+        """NATIVE: a part that only its issuer can read."""
+
+    @_builtins.property
+    def json(self) -> _content_block_pb2.Json:
+        """NATIVE: a JSON value."""
 
     def __init__(
         self,
         *,
         text: _content_block_pb2.Text | None = ...,
         image_url: Global___ImageUrl | None = ...,
+        thinking: _content_block_pb2.Thinking | None = ...,
+        tool_call: Global___CompiledCall | None = ...,
+        tool_result: Global___CompiledResult | None = ...,
+        image: _content_block_pb2.Image | None = ...,
+        opaque: _content_block_pb2.Opaque | None = ...,
+        json: _content_block_pb2.Json | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["image_url", b"image_url", "part", b"part", "text", b"text"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["image", b"image", "image_url", b"image_url", "json", b"json", "opaque", b"opaque", "part", b"part", "text", b"text", "thinking", b"thinking", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["image_url", b"image_url", "part", b"part", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["image", b"image", "image_url", b"image_url", "json", b"json", "opaque", b"opaque", "part", b"part", "text", b"text", "thinking", b"thinking", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["text", "image_url"]  # noqa: Y015
+    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["text", "image_url", "thinking", "tool_call", "tool_result", "image", "opaque", "json"]  # noqa: Y015
     _WhichOneofArgType_part: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_part) -> _WhichOneofReturnType_part | None: ...
 
 Global___Part: _TypeAlias = Part  # noqa: Y015
+
+@_typing.final
+class CompiledCall(_message.Message):
+    """A call of an action in an assistant's turn."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_TEXT_FIELD_NUMBER: _builtins.int
+    THOUGHT_SIGNATURE_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The provider's id of the call; the request record's own id where it has
+    none. Unique within its turn and its results.
+    """
+    name: _builtins.str
+    """Name of the action."""
+    arguments_json: _builtins.str
+    """The arguments: the JSON text of an object, as stored."""
+    arguments_text: _builtins.str
+    """The provider's text of the arguments, verbatim, when it was not the text of
+    a JSON object.
+    """
+    thought_signature: _builtins.str
+    """The provider's signature over the thought behind the call."""
+    message_id: _builtins.str
+    """Id of the request record."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        name: _builtins.str = ...,
+        arguments_json: _builtins.str = ...,
+        arguments_text: _builtins.str | None = ...,
+        thought_signature: _builtins.str | None = ...,
+        message_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_arguments_text", b"_arguments_text", "_thought_signature", b"_thought_signature", "arguments_text", b"arguments_text", "thought_signature", b"thought_signature"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_arguments_text", b"_arguments_text", "_thought_signature", b"_thought_signature", "arguments_json", b"arguments_json", "arguments_text", b"arguments_text", "id", b"id", "message_id", b"message_id", "name", b"name", "thought_signature", b"thought_signature"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__arguments_text: _TypeAlias = _typing.Literal["arguments_text"]  # noqa: Y015
+    _WhichOneofArgType__arguments_text: _TypeAlias = _typing.Literal["_arguments_text", b"_arguments_text"]  # noqa: Y015
+    _WhichOneofReturnType__thought_signature: _TypeAlias = _typing.Literal["thought_signature"]  # noqa: Y015
+    _WhichOneofArgType__thought_signature: _TypeAlias = _typing.Literal["_thought_signature", b"_thought_signature"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__arguments_text) -> _WhichOneofReturnType__arguments_text | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__thought_signature) -> _WhichOneofReturnType__thought_signature | None: ...
+
+Global___CompiledCall: _TypeAlias = CompiledCall  # noqa: Y015
+
+@_typing.final
+class CompiledResult(_message.Message):
+    """The outcome of a call."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    IS_ERROR_FIELD_NUMBER: _builtins.int
+    IS_SYNTHESIZED_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    call_id: _builtins.str
+    """The id of the call it answers, as in CompiledCall."""
+    name: _builtins.str
+    """Name of the action."""
+    is_error: _builtins.bool
+    """Whether the call failed."""
+    is_synthesized: _builtins.bool
+    """Whether no result was recorded and the compiler made this one."""
+    message_id: _builtins.str
+    """Id of the response record. Empty for a synthesized result."""
+    @_builtins.property
+    def content(self) -> _containers.RepeatedCompositeFieldContainer[_content_block_pb2.ContentBlock]:
+        """The output, in order: Text, Json, Image and Opaque blocks; of a failed call
+        first the reason, as a Text. A blank text stays.
+        """
+
+    def __init__(
+        self,
+        *,
+        call_id: _builtins.str = ...,
+        name: _builtins.str = ...,
+        content: _abc.Iterable[_content_block_pb2.ContentBlock] | None = ...,
+        is_error: _builtins.bool = ...,
+        is_synthesized: _builtins.bool = ...,
+        message_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "content", b"content", "is_error", b"is_error", "is_synthesized", b"is_synthesized", "message_id", b"message_id", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CompiledResult: _TypeAlias = CompiledResult  # noqa: Y015
 
 @_typing.final
 class ImageUrl(_message.Message):
@@ -258,6 +551,40 @@ class ImageUrl(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ImageUrl: _TypeAlias = ImageUrl  # noqa: Y015
+
+@_typing.final
+class TokenCount(_message.Message):
+    """Tokens of a compilation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNTER_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    counter: _builtins.str
+    """How they were counted."""
+    total: _builtins.int
+    """Tokens in all: messages, system text, tools and formats."""
+    system: _builtins.int
+    """Of these, the system text's."""
+    tools: _builtins.int
+    """Of these, the tools' and the response format's."""
+    def __init__(
+        self,
+        *,
+        counter: _builtins.str = ...,
+        total: _builtins.int = ...,
+        system: _builtins.int = ...,
+        tools: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counter", b"counter", "system", b"system", "tools", b"tools", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TokenCount: _TypeAlias = TokenCount  # noqa: Y015
 
 @_typing.final
 class CompileNote(_message.Message):

@@ -23,11 +23,13 @@ _sym_db = _symbol_database.Default()
 
 
 from antiphon.compiler.v1 import compiled_message_pb2 as antiphon_dot_compiler_dot_v1_dot_compiled__message__pb2
+from antiphon.compiler.v1 import provider_pb2 as antiphon_dot_compiler_dot_v1_dot_provider__pb2
+from antiphon.compiler.v1 import target_pb2 as antiphon_dot_compiler_dot_v1_dot_target__pb2
 from antiphon.message.v1 import message_pb2 as antiphon_dot_message_dot_v1_dot_message__pb2
 from antiphon.message.v1 import progression_pb2 as antiphon_dot_message_dot_v1_dot_progression__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+antiphon/compiler/v1/compiler_service.proto\x12\x14\x61ntiphon.compiler.v1\x1a+antiphon/compiler/v1/compiled_message.proto\x1a!antiphon/message/v1/message.proto\x1a%antiphon/message/v1/progression.proto\"\xf5\x03\n\x0e\x43ompileRequest\x12\x31\n\x06\x62ranch\x18\x01 \x01(\x0b\x32\x1f.antiphon.compiler.v1.BranchRefH\x00\x12\x32\n\x08snapshot\x18\x02 \x01(\x0b\x32\x1e.antiphon.compiler.v1.SnapshotH\x00\x12.\n\x07profile\x18\x03 \x01(\x0e\x32\x1d.antiphon.compiler.v1.Profile\x12\x31\n\x0binstruction\x18\x04 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12\x35\n\x0bprogression\x18\x05 \x01(\x0b\x32 .antiphon.message.v1.Progression\x12\x19\n\x11tool_schemas_json\x18\x06 \x03(\t\x12=\n\x0fresponse_format\x18\x07 \x01(\x0b\x32$.antiphon.compiler.v1.ResponseFormat\x12\x16\n\tstructure\x18\x08 \x01(\tH\x01\x88\x01\x01\x12:\n\x0e\x63ontext_blocks\x18\t \x03(\x0b\x32\".antiphon.compiler.v1.ContextBlock\x12\x1c\n\x14provider_kwargs_json\x18\n \x01(\tB\x08\n\x06sourceB\x0c\n\n_structure\"H\n\tBranchRef\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x18\n\x0b\x61t_revision\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x0e\n\x0c_at_revision\"h\n\x08Snapshot\x12,\n\x06system\x18\x01 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12.\n\x08messages\x18\x02 \x03(\x0b\x32\x1c.antiphon.message.v1.Message\"j\n\x0eResponseFormat\x12\x16\n\x0c\x65xample_json\x18\x01 \x01(\tH\x00\x12\x36\n\x06schema\x18\x02 \x01(\x0b\x32$.antiphon.compiler.v1.ResponseSchemaH\x00\x42\x08\n\x06\x66ormat\"<\n\x0eResponseSchema\x12\x13\n\x0bjson_schema\x18\x01 \x01(\t\x12\x15\n\rtemplate_json\x18\x02 \x01(\t\"6\n\x0c\x43ontextBlock\x12\x15\n\rprovider_name\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"\x96\x02\n\x0f\x43ompileResponse\x12\x31\n\x0binstruction\x18\x01 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12\x37\n\x08messages\x18\x02 \x03(\x0b\x32%.antiphon.compiler.v1.CompiledMessage\x12\x1c\n\x14provider_kwargs_json\x18\x03 \x01(\t\x12\x18\n\x10history_revision\x18\x04 \x01(\x03\x12\x13\n\x0bincarnation\x18\x05 \x01(\t\x12\x17\n\x0fmessages_digest\x18\x06 \x01(\t\x12\x31\n\x06report\x18\x07 \x03(\x0b\x32!.antiphon.compiler.v1.CompileNote\"M\n\x14StreamCompileRequest\x12\x35\n\x07request\x18\x01 \x01(\x0b\x32$.antiphon.compiler.v1.CompileRequest\"\xb4\x02\n\x15StreamCompileResponse\x12;\n\rmessage_start\x18\x01 \x01(\x0b\x32\".antiphon.compiler.v1.MessageStartH\x00\x12\x35\n\ntext_chunk\x18\x02 \x01(\x0b\x32\x1f.antiphon.compiler.v1.TextChunkH\x00\x12\x35\n\npart_chunk\x18\x03 \x01(\x0b\x32\x1f.antiphon.compiler.v1.PartChunkH\x00\x12\x37\n\x0bmessage_end\x18\x04 \x01(\x0b\x32 .antiphon.compiler.v1.MessageEndH\x00\x12.\n\x06result\x18\x05 \x01(\x0b\x32\x1c.antiphon.compiler.v1.ResultH\x00\x42\x07\n\x05\x66rame\"F\n\x0cMessageStart\x12\r\n\x05index\x18\x01 \x01(\x03\x12\'\n\x04role\x18\x02 \x01(\x0e\x32\x19.antiphon.message.v1.Role\"\x19\n\tTextChunk\x12\x0c\n\x04text\x18\x01 \x01(\t\"m\n\tPartChunk\x12\x12\n\npart_index\x18\x01 \x01(\x03\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x33\n\timage_url\x18\x03 \x01(\x0b\x32\x1e.antiphon.compiler.v1.ImageUrlH\x00\x42\x07\n\x05piece\"\x1b\n\nMessageEnd\x12\r\n\x05index\x18\x01 \x01(\x03\"\xf9\x01\n\x06Result\x12\x31\n\x0binstruction\x18\x01 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12\x1c\n\x14provider_kwargs_json\x18\x02 \x01(\t\x12\x18\n\x10history_revision\x18\x03 \x01(\x03\x12\x13\n\x0bincarnation\x18\x04 \x01(\t\x12\x17\n\x0fmessages_digest\x18\x05 \x01(\t\x12\x31\n\x06report\x18\x06 \x03(\x0b\x32!.antiphon.compiler.v1.CompileNote\x12\x15\n\rmessage_count\x18\x07 \x01(\x03\x12\x0c\n\x04last\x18\x08 \x01(\x08*6\n\x07Profile\x12\x17\n\x13PROFILE_UNSPECIFIED\x10\x00\x12\x12\n\x0ePROFILE_FOLDED\x10\x01\x32\xd5\x01\n\x0f\x43ompilerService\x12V\n\x07\x43ompile\x12$.antiphon.compiler.v1.CompileRequest\x1a%.antiphon.compiler.v1.CompileResponse\x12j\n\rStreamCompile\x12*.antiphon.compiler.v1.StreamCompileRequest\x1a+.antiphon.compiler.v1.StreamCompileResponse0\x01\x42R\n\x14\x61ntiphon.compiler.v1P\x01Z\x1f\x61ntiphon/compiler/v1;compilerv1\xea\x02\x16\x41ntiphon::Compiler::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+antiphon/compiler/v1/compiler_service.proto\x12\x14\x61ntiphon.compiler.v1\x1a+antiphon/compiler/v1/compiled_message.proto\x1a#antiphon/compiler/v1/provider.proto\x1a!antiphon/compiler/v1/target.proto\x1a!antiphon/message/v1/message.proto\x1a%antiphon/message/v1/progression.proto\"\x80\x05\n\x0e\x43ompileRequest\x12\x31\n\x06\x62ranch\x18\x01 \x01(\x0b\x32\x1f.antiphon.compiler.v1.BranchRefH\x00\x12\x32\n\x08snapshot\x18\x02 \x01(\x0b\x32\x1e.antiphon.compiler.v1.SnapshotH\x00\x12.\n\x07profile\x18\x03 \x01(\x0e\x32\x1d.antiphon.compiler.v1.Profile\x12\x31\n\x0binstruction\x18\x04 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12\x35\n\x0bprogression\x18\x05 \x01(\x0b\x32 .antiphon.message.v1.Progression\x12\x19\n\x11tool_schemas_json\x18\x06 \x03(\t\x12=\n\x0fresponse_format\x18\x07 \x01(\x0b\x32$.antiphon.compiler.v1.ResponseFormat\x12\x16\n\tstructure\x18\x08 \x01(\tH\x01\x88\x01\x01\x12:\n\x0e\x63ontext_blocks\x18\t \x03(\x0b\x32\".antiphon.compiler.v1.ContextBlock\x12\x1c\n\x14provider_kwargs_json\x18\n \x01(\t\x12\x13\n\x06target\x18\x0b \x01(\tH\x02\x88\x01\x01\x12;\n\x0etarget_options\x18\x0c \x01(\x0b\x32#.antiphon.compiler.v1.TargetOptions\x12\x1a\n\rtoken_counter\x18\r \x01(\tH\x03\x88\x01\x01\x42\x08\n\x06sourceB\x0c\n\n_structureB\t\n\x07_targetB\x10\n\x0e_token_counter\"H\n\tBranchRef\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x18\n\x0b\x61t_revision\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x0e\n\x0c_at_revision\"h\n\x08Snapshot\x12,\n\x06system\x18\x01 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12.\n\x08messages\x18\x02 \x03(\x0b\x32\x1c.antiphon.message.v1.Message\"j\n\x0eResponseFormat\x12\x16\n\x0c\x65xample_json\x18\x01 \x01(\tH\x00\x12\x36\n\x06schema\x18\x02 \x01(\x0b\x32$.antiphon.compiler.v1.ResponseSchemaH\x00\x42\x08\n\x06\x66ormat\"<\n\x0eResponseSchema\x12\x13\n\x0bjson_schema\x18\x01 \x01(\t\x12\x15\n\rtemplate_json\x18\x02 \x01(\t\"6\n\x0c\x43ontextBlock\x12\x15\n\rprovider_name\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"\xd0\x04\n\x0f\x43ompileResponse\x12\x31\n\x0binstruction\x18\x01 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12\x37\n\x08messages\x18\x02 \x03(\x0b\x32%.antiphon.compiler.v1.CompiledMessage\x12\x1c\n\x14provider_kwargs_json\x18\x03 \x01(\t\x12\x18\n\x10history_revision\x18\x04 \x01(\x03\x12\x13\n\x0bincarnation\x18\x05 \x01(\t\x12\x17\n\x0fmessages_digest\x18\x06 \x01(\t\x12\x31\n\x06report\x18\x07 \x03(\x0b\x32!.antiphon.compiler.v1.CompileNote\x12\"\n\x15provider_request_json\x18\x08 \x01(\tH\x00\x88\x01\x01\x12\x1b\n\x0erequest_digest\x18\t \x01(\tH\x01\x88\x01\x01\x12\x1f\n\x12\x63\x61pability_version\x18\n \x01(\tH\x02\x88\x01\x01\x12\x18\n\x0bsystem_text\x18\x0b \x01(\tH\x03\x88\x01\x01\x12\x30\n\x06tokens\x18\x0c \x01(\x0b\x32 .antiphon.compiler.v1.TokenCount\x12\x36\n\x0c\x61\x63tion_names\x18\r \x03(\x0b\x32 .antiphon.compiler.v1.ActionNameB\x18\n\x16_provider_request_jsonB\x11\n\x0f_request_digestB\x15\n\x13_capability_versionB\x0e\n\x0c_system_text\"M\n\x14StreamCompileRequest\x12\x35\n\x07request\x18\x01 \x01(\x0b\x32$.antiphon.compiler.v1.CompileRequest\"\xf1\x02\n\x15StreamCompileResponse\x12;\n\rmessage_start\x18\x01 \x01(\x0b\x32\".antiphon.compiler.v1.MessageStartH\x00\x12\x35\n\ntext_chunk\x18\x02 \x01(\x0b\x32\x1f.antiphon.compiler.v1.TextChunkH\x00\x12\x35\n\npart_chunk\x18\x03 \x01(\x0b\x32\x1f.antiphon.compiler.v1.PartChunkH\x00\x12\x37\n\x0bmessage_end\x18\x04 \x01(\x0b\x32 .antiphon.compiler.v1.MessageEndH\x00\x12.\n\x06result\x18\x05 \x01(\x0b\x32\x1c.antiphon.compiler.v1.ResultH\x00\x12;\n\rrequest_chunk\x18\x06 \x01(\x0b\x32\".antiphon.compiler.v1.RequestChunkH\x00\x42\x07\n\x05\x66rame\"\x1c\n\x0cRequestChunk\x12\x0c\n\x04text\x18\x01 \x01(\t\"F\n\x0cMessageStart\x12\r\n\x05index\x18\x01 \x01(\x03\x12\'\n\x04role\x18\x02 \x01(\x0e\x32\x19.antiphon.message.v1.Role\"\x19\n\tTextChunk\x12\x0c\n\x04text\x18\x01 \x01(\t\"\x9a\x01\n\tPartChunk\x12\x12\n\npart_index\x18\x01 \x01(\x03\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x33\n\timage_url\x18\x03 \x01(\x0b\x32\x1e.antiphon.compiler.v1.ImageUrlH\x00\x12+\n\x05whole\x18\x04 \x01(\x0b\x32\x1a.antiphon.compiler.v1.PartH\x00\x42\x07\n\x05piece\"\x1b\n\nMessageEnd\x12\r\n\x05index\x18\x01 \x01(\x03\"\xf5\x03\n\x06Result\x12\x31\n\x0binstruction\x18\x01 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12\x1c\n\x14provider_kwargs_json\x18\x02 \x01(\t\x12\x18\n\x10history_revision\x18\x03 \x01(\x03\x12\x13\n\x0bincarnation\x18\x04 \x01(\t\x12\x17\n\x0fmessages_digest\x18\x05 \x01(\t\x12\x31\n\x06report\x18\x06 \x03(\x0b\x32!.antiphon.compiler.v1.CompileNote\x12\x15\n\rmessage_count\x18\x07 \x01(\x03\x12\x0c\n\x04last\x18\x08 \x01(\x08\x12\x1b\n\x0erequest_digest\x18\t \x01(\tH\x00\x88\x01\x01\x12\x1f\n\x12\x63\x61pability_version\x18\n \x01(\tH\x01\x88\x01\x01\x12\x18\n\x0bsystem_text\x18\x0b \x01(\tH\x02\x88\x01\x01\x12\x30\n\x06tokens\x18\x0c \x01(\x0b\x32 .antiphon.compiler.v1.TokenCount\x12\x36\n\x0c\x61\x63tion_names\x18\r \x03(\x0b\x32 .antiphon.compiler.v1.ActionNameB\x11\n\x0f_request_digestB\x15\n\x13_capability_versionB\x0e\n\x0c_system_text\"\xea\x02\n\x11PlanWindowRequest\x12\x31\n\x06\x62ranch\x18\x01 \x01(\x0b\x32\x1f.antiphon.compiler.v1.BranchRefH\x00\x12\x32\n\x08snapshot\x18\x02 \x01(\x0b\x32\x1e.antiphon.compiler.v1.SnapshotH\x00\x12\x35\n\x0bprogression\x18\x03 \x01(\x0b\x32 .antiphon.message.v1.Progression\x12\x15\n\rbudget_tokens\x18\x04 \x01(\x03\x12\x1a\n\rtoken_counter\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x1a\n\x12pinned_message_ids\x18\x06 \x03(\t\x12\x31\n\x0binstruction\x18\x07 \x01(\x0b\x32\x1c.antiphon.message.v1.Message\x12\x19\n\x11tool_schemas_json\x18\x08 \x03(\tB\x08\n\x06sourceB\x10\n\x0e_token_counter\"\xb8\x01\n\x12PlanWindowResponse\x12\x35\n\x0bprogression\x18\x01 \x01(\x0b\x32 .antiphon.message.v1.Progression\x12\x0e\n\x06tokens\x18\x02 \x01(\x03\x12\x15\n\rtokens_before\x18\x03 \x01(\x03\x12\x15\n\rdropped_count\x18\x04 \x01(\x03\x12\x18\n\x10history_revision\x18\x05 \x01(\x03\x12\x13\n\x0bincarnation\x18\x06 \x01(\t\"\xb5\x02\n\x15PlanCompactionRequest\x12\x31\n\x06\x62ranch\x18\x01 \x01(\x0b\x32\x1f.antiphon.compiler.v1.BranchRefH\x00\x12\x32\n\x08snapshot\x18\x02 \x01(\x0b\x32\x1e.antiphon.compiler.v1.SnapshotH\x00\x12\x35\n\x0bprogression\x18\x03 \x01(\x0b\x32 .antiphon.message.v1.Progression\x12\x13\n\x0bkeep_tokens\x18\x04 \x01(\x03\x12\x15\n\rkeep_messages\x18\x05 \x01(\x03\x12\x1a\n\rtoken_counter\x18\x06 \x01(\tH\x01\x88\x01\x01\x12\x1a\n\x12pinned_message_ids\x18\x07 \x03(\tB\x08\n\x06sourceB\x10\n\x0e_token_counter\"\xac\x02\n\x16PlanCompactionResponse\x12\x35\n\x0bprogression\x18\x01 \x01(\x0b\x32 .antiphon.message.v1.Progression\x12\x10\n\x08\x66irst_id\x18\x02 \x01(\t\x12\x0f\n\x07last_id\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x1f\n\x12summary_message_id\x18\x05 \x01(\tH\x00\x88\x01\x01\x12\x15\n\rtokens_before\x18\x06 \x01(\x03\x12\x13\n\x0btokens_kept\x18\x07 \x01(\x03\x12\x17\n\x0f\x63ompacted_count\x18\x08 \x01(\x03\x12\x18\n\x10history_revision\x18\t \x01(\x03\x12\x13\n\x0bincarnation\x18\n \x01(\tB\x15\n\x13_summary_message_id*J\n\x07Profile\x12\x17\n\x13PROFILE_UNSPECIFIED\x10\x00\x12\x12\n\x0ePROFILE_FOLDED\x10\x01\x12\x12\n\x0ePROFILE_NATIVE\x10\x02\x32\xe6\x05\n\x0f\x43ompilerService\x12V\n\x07\x43ompile\x12$.antiphon.compiler.v1.CompileRequest\x1a%.antiphon.compiler.v1.CompileResponse\x12j\n\rStreamCompile\x12*.antiphon.compiler.v1.StreamCompileRequest\x1a+.antiphon.compiler.v1.StreamCompileResponse0\x01\x12h\n\rParseResponse\x12*.antiphon.compiler.v1.ParseResponseRequest\x1a+.antiphon.compiler.v1.ParseResponseResponse\x12s\n\x10\x41ssembleResponse\x12-.antiphon.compiler.v1.AssembleResponseRequest\x1a..antiphon.compiler.v1.AssembleResponseResponse(\x01\x12_\n\nPlanWindow\x12\'.antiphon.compiler.v1.PlanWindowRequest\x1a(.antiphon.compiler.v1.PlanWindowResponse\x12k\n\x0ePlanCompaction\x12+.antiphon.compiler.v1.PlanCompactionRequest\x1a,.antiphon.compiler.v1.PlanCompactionResponse\x12\x62\n\x0bListTargets\x12(.antiphon.compiler.v1.ListTargetsRequest\x1a).antiphon.compiler.v1.ListTargetsResponseBR\n\x14\x61ntiphon.compiler.v1P\x01Z\x1f\x61ntiphon/compiler/v1;compilerv1\xea\x02\x16\x41ntiphon::Compiler::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,36 +37,46 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'antiphon.compiler.v1.compil
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\024antiphon.compiler.v1P\001Z\037antiphon/compiler/v1;compilerv1\352\002\026Antiphon::Compiler::V1'
-  _globals['_PROFILE']._serialized_start=2260
-  _globals['_PROFILE']._serialized_end=2314
-  _globals['_COMPILEREQUEST']._serialized_start=189
-  _globals['_COMPILEREQUEST']._serialized_end=690
-  _globals['_BRANCHREF']._serialized_start=692
-  _globals['_BRANCHREF']._serialized_end=764
-  _globals['_SNAPSHOT']._serialized_start=766
-  _globals['_SNAPSHOT']._serialized_end=870
-  _globals['_RESPONSEFORMAT']._serialized_start=872
-  _globals['_RESPONSEFORMAT']._serialized_end=978
-  _globals['_RESPONSESCHEMA']._serialized_start=980
-  _globals['_RESPONSESCHEMA']._serialized_end=1040
-  _globals['_CONTEXTBLOCK']._serialized_start=1042
-  _globals['_CONTEXTBLOCK']._serialized_end=1096
-  _globals['_COMPILERESPONSE']._serialized_start=1099
-  _globals['_COMPILERESPONSE']._serialized_end=1377
-  _globals['_STREAMCOMPILEREQUEST']._serialized_start=1379
-  _globals['_STREAMCOMPILEREQUEST']._serialized_end=1456
-  _globals['_STREAMCOMPILERESPONSE']._serialized_start=1459
-  _globals['_STREAMCOMPILERESPONSE']._serialized_end=1767
-  _globals['_MESSAGESTART']._serialized_start=1769
-  _globals['_MESSAGESTART']._serialized_end=1839
-  _globals['_TEXTCHUNK']._serialized_start=1841
-  _globals['_TEXTCHUNK']._serialized_end=1866
-  _globals['_PARTCHUNK']._serialized_start=1868
-  _globals['_PARTCHUNK']._serialized_end=1977
-  _globals['_MESSAGEEND']._serialized_start=1979
-  _globals['_MESSAGEEND']._serialized_end=2006
-  _globals['_RESULT']._serialized_start=2009
-  _globals['_RESULT']._serialized_end=2258
-  _globals['_COMPILERSERVICE']._serialized_start=2317
-  _globals['_COMPILERSERVICE']._serialized_end=2530
+  _globals['_PROFILE']._serialized_start=4341
+  _globals['_PROFILE']._serialized_end=4415
+  _globals['_COMPILEREQUEST']._serialized_start=261
+  _globals['_COMPILEREQUEST']._serialized_end=901
+  _globals['_BRANCHREF']._serialized_start=903
+  _globals['_BRANCHREF']._serialized_end=975
+  _globals['_SNAPSHOT']._serialized_start=977
+  _globals['_SNAPSHOT']._serialized_end=1081
+  _globals['_RESPONSEFORMAT']._serialized_start=1083
+  _globals['_RESPONSEFORMAT']._serialized_end=1189
+  _globals['_RESPONSESCHEMA']._serialized_start=1191
+  _globals['_RESPONSESCHEMA']._serialized_end=1251
+  _globals['_CONTEXTBLOCK']._serialized_start=1253
+  _globals['_CONTEXTBLOCK']._serialized_end=1307
+  _globals['_COMPILERESPONSE']._serialized_start=1310
+  _globals['_COMPILERESPONSE']._serialized_end=1902
+  _globals['_STREAMCOMPILEREQUEST']._serialized_start=1904
+  _globals['_STREAMCOMPILEREQUEST']._serialized_end=1981
+  _globals['_STREAMCOMPILERESPONSE']._serialized_start=1984
+  _globals['_STREAMCOMPILERESPONSE']._serialized_end=2353
+  _globals['_REQUESTCHUNK']._serialized_start=2355
+  _globals['_REQUESTCHUNK']._serialized_end=2383
+  _globals['_MESSAGESTART']._serialized_start=2385
+  _globals['_MESSAGESTART']._serialized_end=2455
+  _globals['_TEXTCHUNK']._serialized_start=2457
+  _globals['_TEXTCHUNK']._serialized_end=2482
+  _globals['_PARTCHUNK']._serialized_start=2485
+  _globals['_PARTCHUNK']._serialized_end=2639
+  _globals['_MESSAGEEND']._serialized_start=2641
+  _globals['_MESSAGEEND']._serialized_end=2668
+  _globals['_RESULT']._serialized_start=2671
+  _globals['_RESULT']._serialized_end=3172
+  _globals['_PLANWINDOWREQUEST']._serialized_start=3175
+  _globals['_PLANWINDOWREQUEST']._serialized_end=3537
+  _globals['_PLANWINDOWRESPONSE']._serialized_start=3540
+  _globals['_PLANWINDOWRESPONSE']._serialized_end=3724
+  _globals['_PLANCOMPACTIONREQUEST']._serialized_start=3727
+  _globals['_PLANCOMPACTIONREQUEST']._serialized_end=4036
+  _globals['_PLANCOMPACTIONRESPONSE']._serialized_start=4039
+  _globals['_PLANCOMPACTIONRESPONSE']._serialized_end=4339
+  _globals['_COMPILERSERVICE']._serialized_start=4418
+  _globals['_COMPILERSERVICE']._serialized_end=5160
 # @@protoc_insertion_point(module_scope)

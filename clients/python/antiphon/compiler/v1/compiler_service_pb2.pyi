@@ -6,6 +6,7 @@ into provider-neutral messages.
 """
 
 from antiphon.compiler.v1 import compiled_message_pb2 as _compiled_message_pb2
+from antiphon.compiler.v1 import target_pb2 as _target_pb2
 from antiphon.message.v1 import message_pb2 as _message_pb2
 from antiphon.message.v1 import progression_pb2 as _progression_pb2
 from collections import abc as _abc
@@ -36,6 +37,10 @@ class _ProfileEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Profile.Value
     """System text, retrieved context and action results are folded into user
     turns; roles are USER and ASSISTANT only (ADR-0007 D2).
     """
+    PROFILE_NATIVE: _Profile.ValueType  # 2
+    """Real tool turns, signed reasoning and cache marks; system text beside the
+    list; tools and response format in the provider's request.
+    """
 
 class Profile(_Profile, metaclass=_ProfileEnumTypeWrapper):
     """How to compile."""
@@ -45,6 +50,10 @@ PROFILE_UNSPECIFIED: Profile.ValueType  # 0
 PROFILE_FOLDED: Profile.ValueType  # 1
 """System text, retrieved context and action results are folded into user
 turns; roles are USER and ASSISTANT only (ADR-0007 D2).
+"""
+PROFILE_NATIVE: Profile.ValueType  # 2
+"""Real tool turns, signed reasoning and cache marks; system text beside the
+list; tools and response format in the provider's request.
 """
 Global___Profile: _TypeAlias = Profile  # noqa: Y015
 
@@ -64,6 +73,9 @@ class CompileRequest(_message.Message):
     STRUCTURE_FIELD_NUMBER: _builtins.int
     CONTEXT_BLOCKS_FIELD_NUMBER: _builtins.int
     PROVIDER_KWARGS_JSON_FIELD_NUMBER: _builtins.int
+    TARGET_FIELD_NUMBER: _builtins.int
+    TARGET_OPTIONS_FIELD_NUMBER: _builtins.int
+    TOKEN_COUNTER_FIELD_NUMBER: _builtins.int
     profile: Global___Profile.ValueType
     """How to compile. Unspecified means FOLDED."""
     structure: _builtins.str
@@ -71,6 +83,17 @@ class CompileRequest(_message.Message):
     provider_kwargs_json: _builtins.str
     """Keyword arguments of the model call, handed back untouched: the text of a
     JSON object. Empty means {}. The key "messages" is RESERVED_KEY.
+    """
+    target: _builtins.str
+    """The provider whose wire request is wanted beside the messages: a name that
+    ListTargets lists, such as "anthropic.messages". Absent: none. The keyword
+    arguments then become keys of that request; one that the projection itself
+    writes is RESERVED_KEY.
+    """
+    token_counter: _builtins.str
+    """How tokens are counted for CompileResponse.tokens: "estimate", or an
+    encoding that this server has ("o200k_base", "cl100k_base"). Absent: they
+    are not counted.
     """
     @_builtins.property
     def branch(self) -> Global___BranchRef:
@@ -83,8 +106,12 @@ class CompileRequest(_message.Message):
     @_builtins.property
     def instruction(self) -> _message_pb2.Message:
         """The turn's instruction: a message with InstructionContent. Required in
-        FOLDED. It need not be, and usually is not, in the branch. EXCLUDED, or text
-        or blocks that render to nothing, is FIELD_INVALID.
+        FOLDED; in NATIVE its absence means "continue": the history must then end
+        with a user's or a tool's turn, or the target must continue an assistant's,
+        and the last round must have no open calls (OPEN_CALLS): calls that were
+        never answered, or with INTERIM responses only. It need not be, and usually
+        is not, in the branch. EXCLUDED, or text or blocks that render to nothing,
+        is FIELD_INVALID.
         """
 
     @_builtins.property
@@ -103,7 +130,13 @@ class CompileRequest(_message.Message):
 
     @_builtins.property
     def context_blocks(self) -> _containers.RepeatedCompositeFieldContainer[Global___ContextBlock]:
-        """Retrieved context of this call, in order."""
+        """Retrieved context of this call, in order. NATIVE puts it in front of the
+        instruction's turn, which it needs (FIELD_INVALID).
+        """
+
+    @_builtins.property
+    def target_options(self) -> _target_pb2.TargetOptions:
+        """How the target is used. Needs a target (FIELD_INVALID)."""
 
     def __init__(
         self,
@@ -118,17 +151,28 @@ class CompileRequest(_message.Message):
         structure: _builtins.str | None = ...,
         context_blocks: _abc.Iterable[Global___ContextBlock] | None = ...,
         provider_kwargs_json: _builtins.str = ...,
+        target: _builtins.str | None = ...,
+        target_options: _target_pb2.TargetOptions | None = ...,
+        token_counter: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_structure", b"_structure", "branch", b"branch", "instruction", b"instruction", "progression", b"progression", "response_format", b"response_format", "snapshot", b"snapshot", "source", b"source", "structure", b"structure"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_structure", b"_structure", "_target", b"_target", "_token_counter", b"_token_counter", "branch", b"branch", "instruction", b"instruction", "progression", b"progression", "response_format", b"response_format", "snapshot", b"snapshot", "source", b"source", "structure", b"structure", "target", b"target", "target_options", b"target_options", "token_counter", b"token_counter"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_structure", b"_structure", "branch", b"branch", "context_blocks", b"context_blocks", "instruction", b"instruction", "profile", b"profile", "progression", b"progression", "provider_kwargs_json", b"provider_kwargs_json", "response_format", b"response_format", "snapshot", b"snapshot", "source", b"source", "structure", b"structure", "tool_schemas_json", b"tool_schemas_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_structure", b"_structure", "_target", b"_target", "_token_counter", b"_token_counter", "branch", b"branch", "context_blocks", b"context_blocks", "instruction", b"instruction", "profile", b"profile", "progression", b"progression", "provider_kwargs_json", b"provider_kwargs_json", "response_format", b"response_format", "snapshot", b"snapshot", "source", b"source", "structure", b"structure", "target", b"target", "target_options", b"target_options", "token_counter", b"token_counter", "tool_schemas_json", b"tool_schemas_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__structure: _TypeAlias = _typing.Literal["structure"]  # noqa: Y015
     _WhichOneofArgType__structure: _TypeAlias = _typing.Literal["_structure", b"_structure"]  # noqa: Y015
+    _WhichOneofReturnType__target: _TypeAlias = _typing.Literal["target"]  # noqa: Y015
+    _WhichOneofArgType__target: _TypeAlias = _typing.Literal["_target", b"_target"]  # noqa: Y015
+    _WhichOneofReturnType__token_counter: _TypeAlias = _typing.Literal["token_counter"]  # noqa: Y015
+    _WhichOneofArgType__token_counter: _TypeAlias = _typing.Literal["_token_counter", b"_token_counter"]  # noqa: Y015
     _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["branch", "snapshot"]  # noqa: Y015
     _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__structure) -> _WhichOneofReturnType__structure | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__target) -> _WhichOneofReturnType__target | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__token_counter) -> _WhichOneofReturnType__token_counter | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
 
@@ -293,6 +337,12 @@ class CompileResponse(_message.Message):
     INCARNATION_FIELD_NUMBER: _builtins.int
     MESSAGES_DIGEST_FIELD_NUMBER: _builtins.int
     REPORT_FIELD_NUMBER: _builtins.int
+    PROVIDER_REQUEST_JSON_FIELD_NUMBER: _builtins.int
+    REQUEST_DIGEST_FIELD_NUMBER: _builtins.int
+    CAPABILITY_VERSION_FIELD_NUMBER: _builtins.int
+    SYSTEM_TEXT_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
+    ACTION_NAMES_FIELD_NUMBER: _builtins.int
     provider_kwargs_json: _builtins.str
     """The request's keyword arguments, byte for byte; {} when it gave none."""
     history_revision: _builtins.int
@@ -308,13 +358,40 @@ class CompileResponse(_message.Message):
     part, one byte 1 for text or 2 for an image; for a text part a string; for
     an image its URL as a string and the detail's enum number in one byte. A
     string is its length in bytes of UTF-8, in 8 bytes, then those bytes.
-    Numbers are big-endian. Cache marks do not enter.
+    Numbers are big-endian. Cache marks do not enter. NATIVE's further parts
+    are, each with its own first byte: 3 for thinking, its text, signature,
+    provider and model as strings; 4 for a call, its id, name, arguments_json,
+    arguments_text and thought_signature as strings; 5 for a result, its call's
+    id and name as strings, one byte 1 for a failed call or 0, one byte 1 for a
+    synthesized result or 0, the number of its blocks in 4 bytes, and every
+    block in the form of a part; 6 for an image, its MIME type as a string, one
+    byte 1 for bytes or 2 for an address, those bytes or that address as a
+    string, and the detail's enum number in one byte; 7 for an opaque part, its
+    provider, model, kind and data_json as strings; 8 for JSON, its text as a
+    string. An optional string that is absent is the byte 0, one that is
+    present the byte 1 and the string. The record ids in calls and results do
+    not enter. In NATIVE the system text enters before the messages, as a
+    message of role SYSTEM with a text; without one, nothing does.
     """
+    provider_request_json: _builtins.str
+    """The provider's wire request, the text of a JSON object: messages, tools,
+    formats, and the keyword arguments. In FOLDED, tools and formats stand in
+    the messages' text already and are not written again. Present when a target
+    was given.
+    """
+    request_digest: _builtins.str
+    """Lower-case hexadecimal SHA-256 over provider_request_json in UTF-8. It may
+    change with `capability_version`, as messages_digest never does.
+    """
+    capability_version: _builtins.str
+    """The version of the capability table that shaped the provider's request."""
+    system_text: _builtins.str
+    """NATIVE: the system text that travels beside the messages. Absent: none."""
     @_builtins.property
     def instruction(self) -> _message_pb2.Message:
         """The record-ready instruction: the one instruction a caller may append. The
         request's instruction with its durable content only; ids and times are
-        never invented here.
+        never invented here. Absent in a continuation.
         """
 
     @_builtins.property
@@ -323,7 +400,19 @@ class CompileResponse(_message.Message):
 
     @_builtins.property
     def report(self) -> _containers.RepeatedCompositeFieldContainer[_compiled_message_pb2.CompileNote]:
-        """Everything dropped, moved, merged, deduplicated or not rendered."""
+        """Everything dropped, moved, merged, synthesized, mapped, deduplicated or not
+        rendered.
+        """
+
+    @_builtins.property
+    def tokens(self) -> _compiled_message_pb2.TokenCount:
+        """Tokens of what was compiled. Present when a counter was asked for."""
+
+    @_builtins.property
+    def action_names(self) -> _containers.RepeatedCompositeFieldContainer[_target_pb2.ActionName]:
+        """The names this request gave to actions whose own the target refuses: for
+        reading its response.
+        """
 
     def __init__(
         self,
@@ -335,12 +424,33 @@ class CompileResponse(_message.Message):
         incarnation: _builtins.str = ...,
         messages_digest: _builtins.str = ...,
         report: _abc.Iterable[_compiled_message_pb2.CompileNote] | None = ...,
+        provider_request_json: _builtins.str | None = ...,
+        request_digest: _builtins.str | None = ...,
+        capability_version: _builtins.str | None = ...,
+        system_text: _builtins.str | None = ...,
+        tokens: _compiled_message_pb2.TokenCount | None = ...,
+        action_names: _abc.Iterable[_target_pb2.ActionName] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["instruction", b"instruction"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_capability_version", b"_capability_version", "_provider_request_json", b"_provider_request_json", "_request_digest", b"_request_digest", "_system_text", b"_system_text", "capability_version", b"capability_version", "instruction", b"instruction", "provider_request_json", b"provider_request_json", "request_digest", b"request_digest", "system_text", b"system_text", "tokens", b"tokens"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["history_revision", b"history_revision", "incarnation", b"incarnation", "instruction", b"instruction", "messages", b"messages", "messages_digest", b"messages_digest", "provider_kwargs_json", b"provider_kwargs_json", "report", b"report"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_capability_version", b"_capability_version", "_provider_request_json", b"_provider_request_json", "_request_digest", b"_request_digest", "_system_text", b"_system_text", "action_names", b"action_names", "capability_version", b"capability_version", "history_revision", b"history_revision", "incarnation", b"incarnation", "instruction", b"instruction", "messages", b"messages", "messages_digest", b"messages_digest", "provider_kwargs_json", b"provider_kwargs_json", "provider_request_json", b"provider_request_json", "report", b"report", "request_digest", b"request_digest", "system_text", b"system_text", "tokens", b"tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__capability_version: _TypeAlias = _typing.Literal["capability_version"]  # noqa: Y015
+    _WhichOneofArgType__capability_version: _TypeAlias = _typing.Literal["_capability_version", b"_capability_version"]  # noqa: Y015
+    _WhichOneofReturnType__provider_request_json: _TypeAlias = _typing.Literal["provider_request_json"]  # noqa: Y015
+    _WhichOneofArgType__provider_request_json: _TypeAlias = _typing.Literal["_provider_request_json", b"_provider_request_json"]  # noqa: Y015
+    _WhichOneofReturnType__request_digest: _TypeAlias = _typing.Literal["request_digest"]  # noqa: Y015
+    _WhichOneofArgType__request_digest: _TypeAlias = _typing.Literal["_request_digest", b"_request_digest"]  # noqa: Y015
+    _WhichOneofReturnType__system_text: _TypeAlias = _typing.Literal["system_text"]  # noqa: Y015
+    _WhichOneofArgType__system_text: _TypeAlias = _typing.Literal["_system_text", b"_system_text"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__capability_version) -> _WhichOneofReturnType__capability_version | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__provider_request_json) -> _WhichOneofReturnType__provider_request_json | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__request_digest) -> _WhichOneofReturnType__request_digest | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__system_text) -> _WhichOneofReturnType__system_text | None: ...
 
 Global___CompileResponse: _TypeAlias = CompileResponse  # noqa: Y015
 
@@ -379,6 +489,7 @@ class StreamCompileResponse(_message.Message):
     PART_CHUNK_FIELD_NUMBER: _builtins.int
     MESSAGE_END_FIELD_NUMBER: _builtins.int
     RESULT_FIELD_NUMBER: _builtins.int
+    REQUEST_CHUNK_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def message_start(self) -> Global___MessageStart:
         """Opens a message."""
@@ -399,6 +510,12 @@ class StreamCompileResponse(_message.Message):
     def result(self) -> Global___Result:
         """Closes the stream."""
 
+    @_builtins.property
+    def request_chunk(self) -> Global___RequestChunk:
+        """More of the provider's wire request. All of these come after the messages
+        and before the Result.
+        """
+
     def __init__(
         self,
         *,
@@ -407,16 +524,39 @@ class StreamCompileResponse(_message.Message):
         part_chunk: Global___PartChunk | None = ...,
         message_end: Global___MessageEnd | None = ...,
         result: Global___Result | None = ...,
+        request_chunk: Global___RequestChunk | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["frame", b"frame", "message_end", b"message_end", "message_start", b"message_start", "part_chunk", b"part_chunk", "result", b"result", "text_chunk", b"text_chunk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["frame", b"frame", "message_end", b"message_end", "message_start", b"message_start", "part_chunk", b"part_chunk", "request_chunk", b"request_chunk", "result", b"result", "text_chunk", b"text_chunk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame", b"frame", "message_end", b"message_end", "message_start", b"message_start", "part_chunk", b"part_chunk", "result", b"result", "text_chunk", b"text_chunk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame", b"frame", "message_end", b"message_end", "message_start", b"message_start", "part_chunk", b"part_chunk", "request_chunk", b"request_chunk", "result", b"result", "text_chunk", b"text_chunk"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["message_start", "text_chunk", "part_chunk", "message_end", "result"]  # noqa: Y015
+    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["message_start", "text_chunk", "part_chunk", "message_end", "result", "request_chunk"]  # noqa: Y015
     _WhichOneofArgType_frame: _TypeAlias = _typing.Literal["frame", b"frame"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_frame) -> _WhichOneofReturnType_frame | None: ...
 
 Global___StreamCompileResponse: _TypeAlias = StreamCompileResponse  # noqa: Y015
+
+@_typing.final
+class RequestChunk(_message.Message):
+    """More of the provider's wire request."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """The next piece of provider_request_json, cut between characters."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RequestChunk: _TypeAlias = RequestChunk  # noqa: Y015
 
 @_typing.final
 class MessageStart(_message.Message):
@@ -477,6 +617,7 @@ class PartChunk(_message.Message):
     PART_INDEX_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     IMAGE_URL_FIELD_NUMBER: _builtins.int
+    WHOLE_FIELD_NUMBER: _builtins.int
     part_index: _builtins.int
     """The part's index in its message, from 0."""
     text: _builtins.str
@@ -487,18 +628,23 @@ class PartChunk(_message.Message):
         same in every piece.
         """
 
+    @_builtins.property
+    def whole(self) -> _compiled_message_pb2.Part:
+        """Any other part, whole: it may be larger than 1 MiB, as one message is."""
+
     def __init__(
         self,
         *,
         part_index: _builtins.int = ...,
         text: _builtins.str = ...,
         image_url: _compiled_message_pb2.ImageUrl | None = ...,
+        whole: _compiled_message_pb2.Part | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["image_url", b"image_url", "piece", b"piece", "text", b"text"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["image_url", b"image_url", "piece", b"piece", "text", b"text", "whole", b"whole"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["image_url", b"image_url", "part_index", b"part_index", "piece", b"piece", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["image_url", b"image_url", "part_index", b"part_index", "piece", b"piece", "text", b"text", "whole", b"whole"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_piece: _TypeAlias = _typing.Literal["text", "image_url"]  # noqa: Y015
+    _WhichOneofReturnType_piece: _TypeAlias = _typing.Literal["text", "image_url", "whole"]  # noqa: Y015
     _WhichOneofArgType_piece: _TypeAlias = _typing.Literal["piece", b"piece"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_piece) -> _WhichOneofReturnType_piece | None: ...
 
@@ -530,7 +676,7 @@ Global___MessageEnd: _TypeAlias = MessageEnd  # noqa: Y015
 class Result(_message.Message):
     """Closes the stream. When the report is too large for one frame, several
     Results follow each other: their reports make one, and the last one carries
-    all the other fields.
+    all the other fields, but for a system text too large for the last frame.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -543,6 +689,11 @@ class Result(_message.Message):
     REPORT_FIELD_NUMBER: _builtins.int
     MESSAGE_COUNT_FIELD_NUMBER: _builtins.int
     LAST_FIELD_NUMBER: _builtins.int
+    REQUEST_DIGEST_FIELD_NUMBER: _builtins.int
+    CAPABILITY_VERSION_FIELD_NUMBER: _builtins.int
+    SYSTEM_TEXT_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
+    ACTION_NAMES_FIELD_NUMBER: _builtins.int
     provider_kwargs_json: _builtins.str
     """As in CompileResponse."""
     history_revision: _builtins.int
@@ -555,6 +706,12 @@ class Result(_message.Message):
     """Messages streamed before."""
     last: _builtins.bool
     """Whether this is the stream's last frame."""
+    request_digest: _builtins.str
+    """As in CompileResponse. Present when RequestChunks were sent."""
+    capability_version: _builtins.str
+    """As in CompileResponse."""
+    system_text: _builtins.str
+    """As in CompileResponse. In the last Result, or alone in one before it."""
     @_builtins.property
     def instruction(self) -> _message_pb2.Message:
         """As in CompileResponse."""
@@ -562,6 +719,14 @@ class Result(_message.Message):
     @_builtins.property
     def report(self) -> _containers.RepeatedCompositeFieldContainer[_compiled_message_pb2.CompileNote]:
         """The next part of the report."""
+
+    @_builtins.property
+    def tokens(self) -> _compiled_message_pb2.TokenCount:
+        """As in CompileResponse."""
+
+    @_builtins.property
+    def action_names(self) -> _containers.RepeatedCompositeFieldContainer[_target_pb2.ActionName]:
+        """As in CompileResponse."""
 
     def __init__(
         self,
@@ -574,11 +739,279 @@ class Result(_message.Message):
         report: _abc.Iterable[_compiled_message_pb2.CompileNote] | None = ...,
         message_count: _builtins.int = ...,
         last: _builtins.bool = ...,
+        request_digest: _builtins.str | None = ...,
+        capability_version: _builtins.str | None = ...,
+        system_text: _builtins.str | None = ...,
+        tokens: _compiled_message_pb2.TokenCount | None = ...,
+        action_names: _abc.Iterable[_target_pb2.ActionName] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["instruction", b"instruction"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_capability_version", b"_capability_version", "_request_digest", b"_request_digest", "_system_text", b"_system_text", "capability_version", b"capability_version", "instruction", b"instruction", "request_digest", b"request_digest", "system_text", b"system_text", "tokens", b"tokens"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["history_revision", b"history_revision", "incarnation", b"incarnation", "instruction", b"instruction", "last", b"last", "message_count", b"message_count", "messages_digest", b"messages_digest", "provider_kwargs_json", b"provider_kwargs_json", "report", b"report"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_capability_version", b"_capability_version", "_request_digest", b"_request_digest", "_system_text", b"_system_text", "action_names", b"action_names", "capability_version", b"capability_version", "history_revision", b"history_revision", "incarnation", b"incarnation", "instruction", b"instruction", "last", b"last", "message_count", b"message_count", "messages_digest", b"messages_digest", "provider_kwargs_json", b"provider_kwargs_json", "report", b"report", "request_digest", b"request_digest", "system_text", b"system_text", "tokens", b"tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__capability_version: _TypeAlias = _typing.Literal["capability_version"]  # noqa: Y015
+    _WhichOneofArgType__capability_version: _TypeAlias = _typing.Literal["_capability_version", b"_capability_version"]  # noqa: Y015
+    _WhichOneofReturnType__request_digest: _TypeAlias = _typing.Literal["request_digest"]  # noqa: Y015
+    _WhichOneofArgType__request_digest: _TypeAlias = _typing.Literal["_request_digest", b"_request_digest"]  # noqa: Y015
+    _WhichOneofReturnType__system_text: _TypeAlias = _typing.Literal["system_text"]  # noqa: Y015
+    _WhichOneofArgType__system_text: _TypeAlias = _typing.Literal["_system_text", b"_system_text"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__capability_version) -> _WhichOneofReturnType__capability_version | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__request_digest) -> _WhichOneofReturnType__request_digest | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__system_text) -> _WhichOneofReturnType__system_text | None: ...
+
+Global___Result: _TypeAlias = Result  # noqa: Y015
+
+@_typing.final
+class PlanWindowRequest(_message.Message):
+    """Request of PlanWindow."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_FIELD_NUMBER: _builtins.int
+    SNAPSHOT_FIELD_NUMBER: _builtins.int
+    PROGRESSION_FIELD_NUMBER: _builtins.int
+    BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
+    TOKEN_COUNTER_FIELD_NUMBER: _builtins.int
+    PINNED_MESSAGE_IDS_FIELD_NUMBER: _builtins.int
+    INSTRUCTION_FIELD_NUMBER: _builtins.int
+    TOOL_SCHEMAS_JSON_FIELD_NUMBER: _builtins.int
+    budget_tokens: _builtins.int
+    """The budget in tokens, 1 or more. Required."""
+    token_counter: _builtins.str
+    """How tokens are counted, as in CompileRequest. Absent: "estimate"."""
+    @_builtins.property
+    def branch(self) -> Global___BranchRef:
+        """A branch of the history service."""
+
+    @_builtins.property
+    def snapshot(self) -> Global___Snapshot:
+        """A snapshot in the request itself."""
+
+    @_builtins.property
+    def progression(self) -> _progression_pb2.Progression:
+        """The selection to fit. Absent: the branch's view, else its order."""
+
+    @_builtins.property
+    def pinned_message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Messages that stay whatever the budget, with the exchanges they are of. The
+        system record and a summary are pinned always.
+        """
+
+    @_builtins.property
+    def instruction(self) -> _message_pb2.Message:
+        """The turn's instruction, counted with what is pinned. Absent: none."""
+
+    @_builtins.property
+    def tool_schemas_json(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Tool schemas of the call, counted with what is pinned, each the JSON text of
+        an object.
+        """
+
+    def __init__(
+        self,
+        *,
+        branch: Global___BranchRef | None = ...,
+        snapshot: Global___Snapshot | None = ...,
+        progression: _progression_pb2.Progression | None = ...,
+        budget_tokens: _builtins.int = ...,
+        token_counter: _builtins.str | None = ...,
+        pinned_message_ids: _abc.Iterable[_builtins.str] | None = ...,
+        instruction: _message_pb2.Message | None = ...,
+        tool_schemas_json: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_token_counter", b"_token_counter", "branch", b"branch", "instruction", b"instruction", "progression", b"progression", "snapshot", b"snapshot", "source", b"source", "token_counter", b"token_counter"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_token_counter", b"_token_counter", "branch", b"branch", "budget_tokens", b"budget_tokens", "instruction", b"instruction", "pinned_message_ids", b"pinned_message_ids", "progression", b"progression", "snapshot", b"snapshot", "source", b"source", "token_counter", b"token_counter", "tool_schemas_json", b"tool_schemas_json"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__token_counter: _TypeAlias = _typing.Literal["token_counter"]  # noqa: Y015
+    _WhichOneofArgType__token_counter: _TypeAlias = _typing.Literal["_token_counter", b"_token_counter"]  # noqa: Y015
+    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["branch", "snapshot"]  # noqa: Y015
+    _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__token_counter) -> _WhichOneofReturnType__token_counter | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
+
+Global___PlanWindowRequest: _TypeAlias = PlanWindowRequest  # noqa: Y015
+
+@_typing.final
+class PlanWindowResponse(_message.Message):
+    """Response of PlanWindow."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROGRESSION_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
+    TOKENS_BEFORE_FIELD_NUMBER: _builtins.int
+    DROPPED_COUNT_FIELD_NUMBER: _builtins.int
+    HISTORY_REVISION_FIELD_NUMBER: _builtins.int
+    INCARNATION_FIELD_NUMBER: _builtins.int
+    tokens: _builtins.int
+    """Its tokens, with all that is counted beside it."""
+    tokens_before: _builtins.int
+    """Tokens of the whole selection asked for."""
+    dropped_count: _builtins.int
+    """How many messages of the selection are left out. 0: the progression is the
+    whole selection.
+    """
+    history_revision: _builtins.int
+    """The branch revision read. 0 for an inline snapshot."""
+    incarnation: _builtins.str
+    """The branch's incarnation. Empty for an inline snapshot."""
+    @_builtins.property
+    def progression(self) -> _progression_pb2.Progression:
+        """The selection that fits, in order: for CompileRequest.progression."""
+
+    def __init__(
+        self,
+        *,
+        progression: _progression_pb2.Progression | None = ...,
+        tokens: _builtins.int = ...,
+        tokens_before: _builtins.int = ...,
+        dropped_count: _builtins.int = ...,
+        history_revision: _builtins.int = ...,
+        incarnation: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["progression", b"progression"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dropped_count", b"dropped_count", "history_revision", b"history_revision", "incarnation", b"incarnation", "progression", b"progression", "tokens", b"tokens", "tokens_before", b"tokens_before"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Result: _TypeAlias = Result  # noqa: Y015
+Global___PlanWindowResponse: _TypeAlias = PlanWindowResponse  # noqa: Y015
+
+@_typing.final
+class PlanCompactionRequest(_message.Message):
+    """Request of PlanCompaction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_FIELD_NUMBER: _builtins.int
+    SNAPSHOT_FIELD_NUMBER: _builtins.int
+    PROGRESSION_FIELD_NUMBER: _builtins.int
+    KEEP_TOKENS_FIELD_NUMBER: _builtins.int
+    KEEP_MESSAGES_FIELD_NUMBER: _builtins.int
+    TOKEN_COUNTER_FIELD_NUMBER: _builtins.int
+    PINNED_MESSAGE_IDS_FIELD_NUMBER: _builtins.int
+    keep_tokens: _builtins.int
+    """Tokens that the part kept verbatim may take: the newest whole exchanges
+    that fit. 0: only `keep_messages` decides.
+    """
+    keep_messages: _builtins.int
+    """Messages kept verbatim at the least, rounded up to whole exchanges. 0: only
+    `keep_tokens` decides; one of the two must be given.
+    """
+    token_counter: _builtins.str
+    """How tokens are counted. Absent: "estimate"."""
+    @_builtins.property
+    def branch(self) -> Global___BranchRef:
+        """A branch of the history service."""
+
+    @_builtins.property
+    def snapshot(self) -> Global___Snapshot:
+        """A snapshot in the request itself."""
+
+    @_builtins.property
+    def progression(self) -> _progression_pb2.Progression:
+        """The selection to compact. Absent: the branch's view, else its order."""
+
+    @_builtins.property
+    def pinned_message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Messages that stay verbatim, with the exchanges they are of."""
+
+    def __init__(
+        self,
+        *,
+        branch: Global___BranchRef | None = ...,
+        snapshot: Global___Snapshot | None = ...,
+        progression: _progression_pb2.Progression | None = ...,
+        keep_tokens: _builtins.int = ...,
+        keep_messages: _builtins.int = ...,
+        token_counter: _builtins.str | None = ...,
+        pinned_message_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_token_counter", b"_token_counter", "branch", b"branch", "progression", b"progression", "snapshot", b"snapshot", "source", b"source", "token_counter", b"token_counter"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_token_counter", b"_token_counter", "branch", b"branch", "keep_messages", b"keep_messages", "keep_tokens", b"keep_tokens", "pinned_message_ids", b"pinned_message_ids", "progression", b"progression", "snapshot", b"snapshot", "source", b"source", "token_counter", b"token_counter"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__token_counter: _TypeAlias = _typing.Literal["token_counter"]  # noqa: Y015
+    _WhichOneofArgType__token_counter: _TypeAlias = _typing.Literal["_token_counter", b"_token_counter"]  # noqa: Y015
+    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["branch", "snapshot"]  # noqa: Y015
+    _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__token_counter) -> _WhichOneofReturnType__token_counter | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
+
+Global___PlanCompactionRequest: _TypeAlias = PlanCompactionRequest  # noqa: Y015
+
+@_typing.final
+class PlanCompactionResponse(_message.Message):
+    """Response of PlanCompaction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROGRESSION_FIELD_NUMBER: _builtins.int
+    FIRST_ID_FIELD_NUMBER: _builtins.int
+    LAST_ID_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    SUMMARY_MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    TOKENS_BEFORE_FIELD_NUMBER: _builtins.int
+    TOKENS_KEPT_FIELD_NUMBER: _builtins.int
+    COMPACTED_COUNT_FIELD_NUMBER: _builtins.int
+    HISTORY_REVISION_FIELD_NUMBER: _builtins.int
+    INCARNATION_FIELD_NUMBER: _builtins.int
+    first_id: _builtins.str
+    """The first message of the stretch to summarize, that of the former summary
+    where there is one. Empty: there is nothing to compact.
+    """
+    last_id: _builtins.str
+    """The last message of that stretch."""
+    text: _builtins.str
+    """The text to summarize: the former summary, if any, then a transcript of the
+    stretch.
+    """
+    summary_message_id: _builtins.str
+    """The former summary's record: it is updated. Absent: there is none."""
+    tokens_before: _builtins.int
+    """Tokens of the selection."""
+    tokens_kept: _builtins.int
+    """Tokens of what stays, the coming summary not counted."""
+    compacted_count: _builtins.int
+    """Messages to be summarized."""
+    history_revision: _builtins.int
+    """The branch revision read: for CommitCompactionRequest.planned_revision. 0
+    for an inline snapshot.
+    """
+    incarnation: _builtins.str
+    """The branch's incarnation. Empty for an inline snapshot."""
+    @_builtins.property
+    def progression(self) -> _progression_pb2.Progression:
+        """What stays verbatim, in order: for CommitCompactionRequest.view_message_ids."""
+
+    def __init__(
+        self,
+        *,
+        progression: _progression_pb2.Progression | None = ...,
+        first_id: _builtins.str = ...,
+        last_id: _builtins.str = ...,
+        text: _builtins.str = ...,
+        summary_message_id: _builtins.str | None = ...,
+        tokens_before: _builtins.int = ...,
+        tokens_kept: _builtins.int = ...,
+        compacted_count: _builtins.int = ...,
+        history_revision: _builtins.int = ...,
+        incarnation: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_summary_message_id", b"_summary_message_id", "progression", b"progression", "summary_message_id", b"summary_message_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_summary_message_id", b"_summary_message_id", "compacted_count", b"compacted_count", "first_id", b"first_id", "history_revision", b"history_revision", "incarnation", b"incarnation", "last_id", b"last_id", "progression", b"progression", "summary_message_id", b"summary_message_id", "text", b"text", "tokens_before", b"tokens_before", "tokens_kept", b"tokens_kept"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__summary_message_id: _TypeAlias = _typing.Literal["summary_message_id"]  # noqa: Y015
+    _WhichOneofArgType__summary_message_id: _TypeAlias = _typing.Literal["_summary_message_id", b"_summary_message_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__summary_message_id) -> _WhichOneofReturnType__summary_message_id | None: ...
+
+Global___PlanCompactionResponse: _TypeAlias = PlanCompactionResponse  # noqa: Y015

@@ -4,6 +4,8 @@ import grpc
 import warnings
 
 from antiphon.compiler.v1 import compiler_service_pb2 as antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2
+from antiphon.compiler.v1 import provider_pb2 as antiphon_dot_compiler_dot_v1_dot_provider__pb2
+from antiphon.compiler.v1 import target_pb2 as antiphon_dot_compiler_dot_v1_dot_target__pb2
 
 GRPC_GENERATED_VERSION = '1.76.0'
 GRPC_VERSION = grpc.__version__
@@ -59,6 +61,31 @@ class CompilerServiceStub(object):
                 request_serializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.StreamCompileRequest.SerializeToString,
                 response_deserializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.StreamCompileResponse.FromString,
                 _registered_method=True)
+        self.ParseResponse = channel.unary_unary(
+                '/antiphon.compiler.v1.CompilerService/ParseResponse',
+                request_serializer=antiphon_dot_compiler_dot_v1_dot_provider__pb2.ParseResponseRequest.SerializeToString,
+                response_deserializer=antiphon_dot_compiler_dot_v1_dot_provider__pb2.ParseResponseResponse.FromString,
+                _registered_method=True)
+        self.AssembleResponse = channel.stream_unary(
+                '/antiphon.compiler.v1.CompilerService/AssembleResponse',
+                request_serializer=antiphon_dot_compiler_dot_v1_dot_provider__pb2.AssembleResponseRequest.SerializeToString,
+                response_deserializer=antiphon_dot_compiler_dot_v1_dot_provider__pb2.AssembleResponseResponse.FromString,
+                _registered_method=True)
+        self.PlanWindow = channel.unary_unary(
+                '/antiphon.compiler.v1.CompilerService/PlanWindow',
+                request_serializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanWindowRequest.SerializeToString,
+                response_deserializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanWindowResponse.FromString,
+                _registered_method=True)
+        self.PlanCompaction = channel.unary_unary(
+                '/antiphon.compiler.v1.CompilerService/PlanCompaction',
+                request_serializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanCompactionRequest.SerializeToString,
+                response_deserializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanCompactionResponse.FromString,
+                _registered_method=True)
+        self.ListTargets = channel.unary_unary(
+                '/antiphon.compiler.v1.CompilerService/ListTargets',
+                request_serializer=antiphon_dot_compiler_dot_v1_dot_target__pb2.ListTargetsRequest.SerializeToString,
+                response_deserializer=antiphon_dot_compiler_dot_v1_dot_target__pb2.ListTargetsResponse.FromString,
+                _registered_method=True)
 
 
 class CompilerServiceServicer(object):
@@ -83,9 +110,9 @@ class CompilerServiceServicer(object):
         """Compiles and returns everything in one reply.
 
         Errors: RESERVED_KEY, PROGRESSION_INVALID, CONSECUTIVE_INSTRUCTIONS,
-        FIRST_MESSAGE_NOT_INSTRUCTION, UNSUPPORTED_CONTENT, SIZE_LIMIT_EXCEEDED (a
-        reply over 3.5 MiB: use StreamCompile). Safe to repeat. Cost: in step with
-        the selection.
+        FIRST_MESSAGE_NOT_INSTRUCTION, OPEN_CALLS, UNSUPPORTED_CONTENT,
+        TARGET_UNKNOWN, SIZE_LIMIT_EXCEEDED (a reply over 3.5 MiB: use
+        StreamCompile). Safe to repeat. Cost: in step with the selection.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -96,6 +123,62 @@ class CompilerServiceServicer(object):
         MessageStart, its chunks and a MessageEnd; then one Result or more. A
         stream without a Result whose `last` is set is incomplete. A frame is at
         most 1 MiB, or the one instruction. Errors and cost: as Compile.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ParseResponse(self, request, context):
+        """Turns a provider's whole response into the messages to append.
+
+        Errors: TARGET_UNKNOWN, FIELD_INVALID (the payload is not a response of the
+        target, or is the provider's error), SIZE_LIMIT_EXCEEDED (a reply over 3.5
+        MiB) and, unless the request keeps what there is, STREAM_INCOMPLETE (a
+        call's arguments were cut). Safe to repeat. Cost: in step with the payload.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AssembleResponse(self, request_iterator, context):
+        """Assembles a provider's streamed response from its deltas into the messages
+        to append.
+
+        Errors, unless the options keep what there is: STREAM_INCOMPLETE (no
+        terminal delta; a call whose arguments were cut; the provider failed before
+        it said anything). TARGET_UNKNOWN, SIZE_LIMIT_EXCEEDED (64 MiB of deltas, a
+        reply over 3.5 MiB).
+        Safe to repeat. Cost: in step with the deltas.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PlanWindow(self, request, context):
+        """Plans a selection of the history that fits a budget of tokens: the newest
+        whole exchanges. Selecting is the caller's, so nothing is compiled.
+
+        Errors: BUDGET_IMPOSSIBLE, PROGRESSION_INVALID, UNSUPPORTED_CONTENT. Safe to
+        repeat. Cost: in step with the selection, times that of counting.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PlanCompaction(self, request, context):
+        """Plans a compaction: where to cut, what stays verbatim, and the text to
+        summarize. The caller summarizes; HistoryService.CommitCompaction stores
+        the outcome.
+
+        Errors and cost: as PlanWindow.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListTargets(self, request, context):
+        """Lists the targets that this compiler projects to and what each takes. Cost:
+        constant.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -113,6 +196,31 @@ def add_CompilerServiceServicer_to_server(servicer, server):
                     servicer.StreamCompile,
                     request_deserializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.StreamCompileRequest.FromString,
                     response_serializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.StreamCompileResponse.SerializeToString,
+            ),
+            'ParseResponse': grpc.unary_unary_rpc_method_handler(
+                    servicer.ParseResponse,
+                    request_deserializer=antiphon_dot_compiler_dot_v1_dot_provider__pb2.ParseResponseRequest.FromString,
+                    response_serializer=antiphon_dot_compiler_dot_v1_dot_provider__pb2.ParseResponseResponse.SerializeToString,
+            ),
+            'AssembleResponse': grpc.stream_unary_rpc_method_handler(
+                    servicer.AssembleResponse,
+                    request_deserializer=antiphon_dot_compiler_dot_v1_dot_provider__pb2.AssembleResponseRequest.FromString,
+                    response_serializer=antiphon_dot_compiler_dot_v1_dot_provider__pb2.AssembleResponseResponse.SerializeToString,
+            ),
+            'PlanWindow': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlanWindow,
+                    request_deserializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanWindowRequest.FromString,
+                    response_serializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanWindowResponse.SerializeToString,
+            ),
+            'PlanCompaction': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlanCompaction,
+                    request_deserializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanCompactionRequest.FromString,
+                    response_serializer=antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanCompactionResponse.SerializeToString,
+            ),
+            'ListTargets': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTargets,
+                    request_deserializer=antiphon_dot_compiler_dot_v1_dot_target__pb2.ListTargetsRequest.FromString,
+                    response_serializer=antiphon_dot_compiler_dot_v1_dot_target__pb2.ListTargetsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -184,6 +292,141 @@ class CompilerService(object):
             '/antiphon.compiler.v1.CompilerService/StreamCompile',
             antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.StreamCompileRequest.SerializeToString,
             antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.StreamCompileResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ParseResponse(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/antiphon.compiler.v1.CompilerService/ParseResponse',
+            antiphon_dot_compiler_dot_v1_dot_provider__pb2.ParseResponseRequest.SerializeToString,
+            antiphon_dot_compiler_dot_v1_dot_provider__pb2.ParseResponseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AssembleResponse(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/antiphon.compiler.v1.CompilerService/AssembleResponse',
+            antiphon_dot_compiler_dot_v1_dot_provider__pb2.AssembleResponseRequest.SerializeToString,
+            antiphon_dot_compiler_dot_v1_dot_provider__pb2.AssembleResponseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlanWindow(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/antiphon.compiler.v1.CompilerService/PlanWindow',
+            antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanWindowRequest.SerializeToString,
+            antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanWindowResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlanCompaction(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/antiphon.compiler.v1.CompilerService/PlanCompaction',
+            antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanCompactionRequest.SerializeToString,
+            antiphon_dot_compiler_dot_v1_dot_compiler__service__pb2.PlanCompactionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTargets(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/antiphon.compiler.v1.CompilerService/ListTargets',
+            antiphon_dot_compiler_dot_v1_dot_target__pb2.ListTargetsRequest.SerializeToString,
+            antiphon_dot_compiler_dot_v1_dot_target__pb2.ListTargetsResponse.FromString,
             options,
             channel_credentials,
             insecure,

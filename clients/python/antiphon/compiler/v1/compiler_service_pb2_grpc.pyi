@@ -6,6 +6,8 @@ into provider-neutral messages.
 """
 
 from antiphon.compiler.v1 import compiler_service_pb2 as _compiler_service_pb2
+from antiphon.compiler.v1 import provider_pb2 as _provider_pb2
+from antiphon.compiler.v1 import target_pb2 as _target_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
 import abc as _abc_1
@@ -54,15 +56,51 @@ class CompilerServiceStub:
     """Compiles and returns everything in one reply.
 
     Errors: RESERVED_KEY, PROGRESSION_INVALID, CONSECUTIVE_INSTRUCTIONS,
-    FIRST_MESSAGE_NOT_INSTRUCTION, UNSUPPORTED_CONTENT, SIZE_LIMIT_EXCEEDED (a
-    reply over 3.5 MiB: use StreamCompile). Safe to repeat. Cost: in step with
-    the selection.
+    FIRST_MESSAGE_NOT_INSTRUCTION, OPEN_CALLS, UNSUPPORTED_CONTENT,
+    TARGET_UNKNOWN, SIZE_LIMIT_EXCEEDED (a reply over 3.5 MiB: use
+    StreamCompile). Safe to repeat. Cost: in step with the selection.
     """
     StreamCompile: _grpc.UnaryStreamMultiCallable[_compiler_service_pb2.StreamCompileRequest, _compiler_service_pb2.StreamCompileResponse]
     """Compiles and streams the outcome, of any size: for each message a
     MessageStart, its chunks and a MessageEnd; then one Result or more. A
     stream without a Result whose `last` is set is incomplete. A frame is at
     most 1 MiB, or the one instruction. Errors and cost: as Compile.
+    """
+    ParseResponse: _grpc.UnaryUnaryMultiCallable[_provider_pb2.ParseResponseRequest, _provider_pb2.ParseResponseResponse]
+    """Turns a provider's whole response into the messages to append.
+
+    Errors: TARGET_UNKNOWN, FIELD_INVALID (the payload is not a response of the
+    target, or is the provider's error), SIZE_LIMIT_EXCEEDED (a reply over 3.5
+    MiB) and, unless the request keeps what there is, STREAM_INCOMPLETE (a
+    call's arguments were cut). Safe to repeat. Cost: in step with the payload.
+    """
+    AssembleResponse: _grpc.StreamUnaryMultiCallable[_provider_pb2.AssembleResponseRequest, _provider_pb2.AssembleResponseResponse]
+    """Assembles a provider's streamed response from its deltas into the messages
+    to append.
+
+    Errors, unless the options keep what there is: STREAM_INCOMPLETE (no
+    terminal delta; a call whose arguments were cut; the provider failed before
+    it said anything). TARGET_UNKNOWN, SIZE_LIMIT_EXCEEDED (64 MiB of deltas, a
+    reply over 3.5 MiB).
+    Safe to repeat. Cost: in step with the deltas.
+    """
+    PlanWindow: _grpc.UnaryUnaryMultiCallable[_compiler_service_pb2.PlanWindowRequest, _compiler_service_pb2.PlanWindowResponse]
+    """Plans a selection of the history that fits a budget of tokens: the newest
+    whole exchanges. Selecting is the caller's, so nothing is compiled.
+
+    Errors: BUDGET_IMPOSSIBLE, PROGRESSION_INVALID, UNSUPPORTED_CONTENT. Safe to
+    repeat. Cost: in step with the selection, times that of counting.
+    """
+    PlanCompaction: _grpc.UnaryUnaryMultiCallable[_compiler_service_pb2.PlanCompactionRequest, _compiler_service_pb2.PlanCompactionResponse]
+    """Plans a compaction: where to cut, what stays verbatim, and the text to
+    summarize. The caller summarizes; HistoryService.CommitCompaction stores
+    the outcome.
+
+    Errors and cost: as PlanWindow.
+    """
+    ListTargets: _grpc.UnaryUnaryMultiCallable[_target_pb2.ListTargetsRequest, _target_pb2.ListTargetsResponse]
+    """Lists the targets that this compiler projects to and what each takes. Cost:
+    constant.
     """
 
 @_typing.type_check_only
@@ -89,15 +127,51 @@ class CompilerServiceAsyncStub(CompilerServiceStub):
     """Compiles and returns everything in one reply.
 
     Errors: RESERVED_KEY, PROGRESSION_INVALID, CONSECUTIVE_INSTRUCTIONS,
-    FIRST_MESSAGE_NOT_INSTRUCTION, UNSUPPORTED_CONTENT, SIZE_LIMIT_EXCEEDED (a
-    reply over 3.5 MiB: use StreamCompile). Safe to repeat. Cost: in step with
-    the selection.
+    FIRST_MESSAGE_NOT_INSTRUCTION, OPEN_CALLS, UNSUPPORTED_CONTENT,
+    TARGET_UNKNOWN, SIZE_LIMIT_EXCEEDED (a reply over 3.5 MiB: use
+    StreamCompile). Safe to repeat. Cost: in step with the selection.
     """
     StreamCompile: _aio.UnaryStreamMultiCallable[_compiler_service_pb2.StreamCompileRequest, _compiler_service_pb2.StreamCompileResponse]  # type: ignore[assignment]
     """Compiles and streams the outcome, of any size: for each message a
     MessageStart, its chunks and a MessageEnd; then one Result or more. A
     stream without a Result whose `last` is set is incomplete. A frame is at
     most 1 MiB, or the one instruction. Errors and cost: as Compile.
+    """
+    ParseResponse: _aio.UnaryUnaryMultiCallable[_provider_pb2.ParseResponseRequest, _provider_pb2.ParseResponseResponse]  # type: ignore[assignment]
+    """Turns a provider's whole response into the messages to append.
+
+    Errors: TARGET_UNKNOWN, FIELD_INVALID (the payload is not a response of the
+    target, or is the provider's error), SIZE_LIMIT_EXCEEDED (a reply over 3.5
+    MiB) and, unless the request keeps what there is, STREAM_INCOMPLETE (a
+    call's arguments were cut). Safe to repeat. Cost: in step with the payload.
+    """
+    AssembleResponse: _aio.StreamUnaryMultiCallable[_provider_pb2.AssembleResponseRequest, _provider_pb2.AssembleResponseResponse]  # type: ignore[assignment]
+    """Assembles a provider's streamed response from its deltas into the messages
+    to append.
+
+    Errors, unless the options keep what there is: STREAM_INCOMPLETE (no
+    terminal delta; a call whose arguments were cut; the provider failed before
+    it said anything). TARGET_UNKNOWN, SIZE_LIMIT_EXCEEDED (64 MiB of deltas, a
+    reply over 3.5 MiB).
+    Safe to repeat. Cost: in step with the deltas.
+    """
+    PlanWindow: _aio.UnaryUnaryMultiCallable[_compiler_service_pb2.PlanWindowRequest, _compiler_service_pb2.PlanWindowResponse]  # type: ignore[assignment]
+    """Plans a selection of the history that fits a budget of tokens: the newest
+    whole exchanges. Selecting is the caller's, so nothing is compiled.
+
+    Errors: BUDGET_IMPOSSIBLE, PROGRESSION_INVALID, UNSUPPORTED_CONTENT. Safe to
+    repeat. Cost: in step with the selection, times that of counting.
+    """
+    PlanCompaction: _aio.UnaryUnaryMultiCallable[_compiler_service_pb2.PlanCompactionRequest, _compiler_service_pb2.PlanCompactionResponse]  # type: ignore[assignment]
+    """Plans a compaction: where to cut, what stays verbatim, and the text to
+    summarize. The caller summarizes; HistoryService.CommitCompaction stores
+    the outcome.
+
+    Errors and cost: as PlanWindow.
+    """
+    ListTargets: _aio.UnaryUnaryMultiCallable[_target_pb2.ListTargetsRequest, _target_pb2.ListTargetsResponse]  # type: ignore[assignment]
+    """Lists the targets that this compiler projects to and what each takes. Cost:
+    constant.
     """
 
 class CompilerServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -127,9 +201,9 @@ class CompilerServiceServicer(metaclass=_abc_1.ABCMeta):
         """Compiles and returns everything in one reply.
 
         Errors: RESERVED_KEY, PROGRESSION_INVALID, CONSECUTIVE_INSTRUCTIONS,
-        FIRST_MESSAGE_NOT_INSTRUCTION, UNSUPPORTED_CONTENT, SIZE_LIMIT_EXCEEDED (a
-        reply over 3.5 MiB: use StreamCompile). Safe to repeat. Cost: in step with
-        the selection.
+        FIRST_MESSAGE_NOT_INSTRUCTION, OPEN_CALLS, UNSUPPORTED_CONTENT,
+        TARGET_UNKNOWN, SIZE_LIMIT_EXCEEDED (a reply over 3.5 MiB: use
+        StreamCompile). Safe to repeat. Cost: in step with the selection.
         """
 
     @_abc_1.abstractmethod
@@ -142,6 +216,72 @@ class CompilerServiceServicer(metaclass=_abc_1.ABCMeta):
         MessageStart, its chunks and a MessageEnd; then one Result or more. A
         stream without a Result whose `last` is set is incomplete. A frame is at
         most 1 MiB, or the one instruction. Errors and cost: as Compile.
+        """
+
+    @_abc_1.abstractmethod
+    def ParseResponse(
+        self,
+        request: _provider_pb2.ParseResponseRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_provider_pb2.ParseResponseResponse, _abc.Awaitable[_provider_pb2.ParseResponseResponse]]:
+        """Turns a provider's whole response into the messages to append.
+
+        Errors: TARGET_UNKNOWN, FIELD_INVALID (the payload is not a response of the
+        target, or is the provider's error), SIZE_LIMIT_EXCEEDED (a reply over 3.5
+        MiB) and, unless the request keeps what there is, STREAM_INCOMPLETE (a
+        call's arguments were cut). Safe to repeat. Cost: in step with the payload.
+        """
+
+    @_abc_1.abstractmethod
+    def AssembleResponse(
+        self,
+        request_iterator: _MaybeAsyncIterator[_provider_pb2.AssembleResponseRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_provider_pb2.AssembleResponseResponse, _abc.Awaitable[_provider_pb2.AssembleResponseResponse]]:
+        """Assembles a provider's streamed response from its deltas into the messages
+        to append.
+
+        Errors, unless the options keep what there is: STREAM_INCOMPLETE (no
+        terminal delta; a call whose arguments were cut; the provider failed before
+        it said anything). TARGET_UNKNOWN, SIZE_LIMIT_EXCEEDED (64 MiB of deltas, a
+        reply over 3.5 MiB).
+        Safe to repeat. Cost: in step with the deltas.
+        """
+
+    @_abc_1.abstractmethod
+    def PlanWindow(
+        self,
+        request: _compiler_service_pb2.PlanWindowRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_compiler_service_pb2.PlanWindowResponse, _abc.Awaitable[_compiler_service_pb2.PlanWindowResponse]]:
+        """Plans a selection of the history that fits a budget of tokens: the newest
+        whole exchanges. Selecting is the caller's, so nothing is compiled.
+
+        Errors: BUDGET_IMPOSSIBLE, PROGRESSION_INVALID, UNSUPPORTED_CONTENT. Safe to
+        repeat. Cost: in step with the selection, times that of counting.
+        """
+
+    @_abc_1.abstractmethod
+    def PlanCompaction(
+        self,
+        request: _compiler_service_pb2.PlanCompactionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_compiler_service_pb2.PlanCompactionResponse, _abc.Awaitable[_compiler_service_pb2.PlanCompactionResponse]]:
+        """Plans a compaction: where to cut, what stays verbatim, and the text to
+        summarize. The caller summarizes; HistoryService.CommitCompaction stores
+        the outcome.
+
+        Errors and cost: as PlanWindow.
+        """
+
+    @_abc_1.abstractmethod
+    def ListTargets(
+        self,
+        request: _target_pb2.ListTargetsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_target_pb2.ListTargetsResponse, _abc.Awaitable[_target_pb2.ListTargetsResponse]]:
+        """Lists the targets that this compiler projects to and what each takes. Cost:
+        constant.
         """
 
 def add_CompilerServiceServicer_to_server(servicer: CompilerServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

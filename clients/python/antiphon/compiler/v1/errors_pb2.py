@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!antiphon/compiler/v1/errors.proto\x12\x14\x61ntiphon.compiler.v1*\xa4\x04\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1e\x45RROR_REASON_MALFORMED_REQUEST\x10\x01\x12\x1e\n\x1a\x45RROR_REASON_UNKNOWN_FIELD\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_FIELD_INVALID\x10\x03\x12\x1d\n\x19\x45RROR_REASON_RESERVED_KEY\x10\x04\x12$\n ERROR_REASON_SIZE_LIMIT_EXCEEDED\x10\x05\x12$\n ERROR_REASON_PROGRESSION_INVALID\x10\x06\x12)\n%ERROR_REASON_CONSECUTIVE_INSTRUCTIONS\x10\x07\x12.\n*ERROR_REASON_FIRST_MESSAGE_NOT_INSTRUCTION\x10\x08\x12$\n ERROR_REASON_UNSUPPORTED_CONTENT\x10\t\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\n\x12\x1e\n\x1a\x45RROR_REASON_SHUTTING_DOWN\x10\x0b\x12$\n ERROR_REASON_HISTORY_UNAVAILABLE\x10\x0c\x12#\n\x1f\x45RROR_REASON_SNAPSHOT_TRUNCATED\x10\r\x12\x1f\n\x1b\x45RROR_REASON_INTERNAL_ERROR\x10\x0e\x42R\n\x14\x61ntiphon.compiler.v1P\x01Z\x1f\x61ntiphon/compiler/v1;compilerv1\xea\x02\x16\x41ntiphon::Compiler::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!antiphon/compiler/v1/errors.proto\x12\x14\x61ntiphon.compiler.v1*\xaa\x05\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1e\x45RROR_REASON_MALFORMED_REQUEST\x10\x01\x12\x1e\n\x1a\x45RROR_REASON_UNKNOWN_FIELD\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_FIELD_INVALID\x10\x03\x12\x1d\n\x19\x45RROR_REASON_RESERVED_KEY\x10\x04\x12$\n ERROR_REASON_SIZE_LIMIT_EXCEEDED\x10\x05\x12$\n ERROR_REASON_PROGRESSION_INVALID\x10\x06\x12)\n%ERROR_REASON_CONSECUTIVE_INSTRUCTIONS\x10\x07\x12.\n*ERROR_REASON_FIRST_MESSAGE_NOT_INSTRUCTION\x10\x08\x12$\n ERROR_REASON_UNSUPPORTED_CONTENT\x10\t\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\n\x12\x1e\n\x1a\x45RROR_REASON_SHUTTING_DOWN\x10\x0b\x12$\n ERROR_REASON_HISTORY_UNAVAILABLE\x10\x0c\x12#\n\x1f\x45RROR_REASON_SNAPSHOT_TRUNCATED\x10\r\x12\x1f\n\x1b\x45RROR_REASON_INTERNAL_ERROR\x10\x0e\x12\x1f\n\x1b\x45RROR_REASON_TARGET_UNKNOWN\x10\x0f\x12\x1b\n\x17\x45RROR_REASON_OPEN_CALLS\x10\x10\x12\"\n\x1e\x45RROR_REASON_BUDGET_IMPOSSIBLE\x10\x11\x12\"\n\x1e\x45RROR_REASON_STREAM_INCOMPLETE\x10\x12\x42R\n\x14\x61ntiphon.compiler.v1P\x01Z\x1f\x61ntiphon/compiler/v1;compilerv1\xea\x02\x16\x41ntiphon::Compiler::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,5 +33,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\024antiphon.compiler.v1P\001Z\037antiphon/compiler/v1;compilerv1\352\002\026Antiphon::Compiler::V1'
   _globals['_ERRORREASON']._serialized_start=60
-  _globals['_ERRORREASON']._serialized_end=608
+  _globals['_ERRORREASON']._serialized_end=742
 # @@protoc_insertion_point(module_scope)

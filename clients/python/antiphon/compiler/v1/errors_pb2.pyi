@@ -45,7 +45,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_PROGRESSION_INVALID: _ErrorReason.ValueType  # 6
     """FAILED_PRECONDITION. The progression holds ids that are not in the
     snapshot, or one twice; metadata: `missing`, `missing_count`, `duplicate`,
-    `duplicate_count`.
+    `duplicate_count`. Or more than one summary; metadata: `summaries`,
+    `summaries_count`.
     """
     ERROR_REASON_CONSECUTIVE_INSTRUCTIONS: _ErrorReason.ValueType  # 7
     """FAILED_PRECONDITION. Two instructions of the history follow each other
@@ -74,6 +75,25 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_INTERNAL_ERROR: _ErrorReason.ValueType  # 14
     """INTERNAL. A defect of the server; metadata: `correlation_id`, which stands
     in its log beside the cause. The message is a fixed text.
+    """
+    ERROR_REASON_TARGET_UNKNOWN: _ErrorReason.ValueType  # 15
+    """INVALID_ARGUMENT. The target is none of those that ListTargets lists;
+    metadata: `target`.
+    """
+    ERROR_REASON_OPEN_CALLS: _ErrorReason.ValueType  # 16
+    """FAILED_PRECONDITION. The turn is a continuation and calls of the last round
+    have no result; metadata: `message_ids` of the calls, `message_ids_count`.
+    Record their results first, or give an instruction.
+    """
+    ERROR_REASON_BUDGET_IMPOSSIBLE: _ErrorReason.ValueType  # 17
+    """FAILED_PRECONDITION. Not even the newest exchange, with what is pinned,
+    fits the budget; metadata: `budget`, `needed`, `pinned`. Raise the budget.
+    """
+    ERROR_REASON_STREAM_INCOMPLETE: _ErrorReason.ValueType  # 18
+    """DATA_LOSS. The provider's stream ended without a terminal delta, cut a
+    call's arguments, or failed before it said anything; metadata: `cause`
+    ("no_terminal", "truncated_call", "provider_fault"), `detail`. Ask the
+    model again; nothing of it may be executed.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -107,7 +127,8 @@ ERROR_REASON_SIZE_LIMIT_EXCEEDED: ErrorReason.ValueType  # 5
 ERROR_REASON_PROGRESSION_INVALID: ErrorReason.ValueType  # 6
 """FAILED_PRECONDITION. The progression holds ids that are not in the
 snapshot, or one twice; metadata: `missing`, `missing_count`, `duplicate`,
-`duplicate_count`.
+`duplicate_count`. Or more than one summary; metadata: `summaries`,
+`summaries_count`.
 """
 ERROR_REASON_CONSECUTIVE_INSTRUCTIONS: ErrorReason.ValueType  # 7
 """FAILED_PRECONDITION. Two instructions of the history follow each other
@@ -136,5 +157,24 @@ what was received. Retry; if it stays, tell the operator.
 ERROR_REASON_INTERNAL_ERROR: ErrorReason.ValueType  # 14
 """INTERNAL. A defect of the server; metadata: `correlation_id`, which stands
 in its log beside the cause. The message is a fixed text.
+"""
+ERROR_REASON_TARGET_UNKNOWN: ErrorReason.ValueType  # 15
+"""INVALID_ARGUMENT. The target is none of those that ListTargets lists;
+metadata: `target`.
+"""
+ERROR_REASON_OPEN_CALLS: ErrorReason.ValueType  # 16
+"""FAILED_PRECONDITION. The turn is a continuation and calls of the last round
+have no result; metadata: `message_ids` of the calls, `message_ids_count`.
+Record their results first, or give an instruction.
+"""
+ERROR_REASON_BUDGET_IMPOSSIBLE: ErrorReason.ValueType  # 17
+"""FAILED_PRECONDITION. Not even the newest exchange, with what is pinned,
+fits the budget; metadata: `budget`, `needed`, `pinned`. Raise the budget.
+"""
+ERROR_REASON_STREAM_INCOMPLETE: ErrorReason.ValueType  # 18
+"""DATA_LOSS. The provider's stream ended without a terminal delta, cut a
+call's arguments, or failed before it said anything; metadata: `cause`
+("no_terminal", "truncated_call", "provider_fault"), `detail`. Ask the
+model again; nothing of it may be executed.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

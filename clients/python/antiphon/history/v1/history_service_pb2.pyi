@@ -110,6 +110,8 @@ class _MessageKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MessageKi
     """ActionResponseContent."""
     MESSAGE_KIND_GENERIC: _MessageKind.ValueType  # 6
     """GenericContent."""
+    MESSAGE_KIND_SUMMARY: _MessageKind.ValueType  # 7
+    """Summaries."""
 
 class MessageKind(_MessageKind, metaclass=_MessageKindEnumTypeWrapper):
     """The kinds of messages that a list can be narrowed to."""
@@ -128,6 +130,8 @@ MESSAGE_KIND_ACTION_RESPONSE: MessageKind.ValueType  # 5
 """ActionResponseContent."""
 MESSAGE_KIND_GENERIC: MessageKind.ValueType  # 6
 """GenericContent."""
+MESSAGE_KIND_SUMMARY: MessageKind.ValueType  # 7
+"""Summaries."""
 Global___MessageKind: _TypeAlias = MessageKind  # noqa: Y015
 
 class _Order:
@@ -1879,6 +1883,120 @@ class ClearViewResponse(_message.Message):
 Global___ClearViewResponse: _TypeAlias = ClearViewResponse  # noqa: Y015
 
 @_typing.final
+class CommitCompactionRequest(_message.Message):
+    """Request of CommitCompaction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BRANCH_ID_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    METADATA_JSON_FIELD_NUMBER: _builtins.int
+    VIEW_MESSAGE_IDS_FIELD_NUMBER: _builtins.int
+    PLANNED_REVISION_FIELD_NUMBER: _builtins.int
+    EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    branch_id: _builtins.str
+    """The branch."""
+    message_id: _builtins.str
+    """Id of the summary's record. Absent: that of the first summary in the view,
+    or in the full order where no view is selected, else one the server makes.
+    """
+    metadata_json: _builtins.str
+    """The record's metadata: the text of a JSON object. Empty means {}."""
+    planned_revision: _builtins.int
+    """The revision at which the compaction was planned. Present: whatever was
+    added to the branch since, and is in it and in its view still, follows
+    `view_message_ids`, in order, so that no message is lost while a summary is
+    written; other summaries do not. Absent: the new view is exactly what is
+    listed.
+    """
+    expected_revision: _builtins.int
+    """See the service."""
+    request_id: _builtins.str
+    """See the service."""
+    @_builtins.property
+    def summary(self) -> _message_pb2.SummaryContent:
+        """The summary. Required. Its first and last id must be messages of the
+        branch, now or formerly as far as its revisions reach back, or those of the
+        summary in the view.
+        """
+
+    @_builtins.property
+    def view_message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What stays verbatim after the summary, in order: the new view without the
+        summary. Each id once (PROGRESSION_INVALID); no summary's (FIELD_INVALID);
+        may be empty. A system record among them stands before the summary.
+        """
+
+    def __init__(
+        self,
+        *,
+        branch_id: _builtins.str = ...,
+        summary: _message_pb2.SummaryContent | None = ...,
+        message_id: _builtins.str | None = ...,
+        metadata_json: _builtins.str = ...,
+        view_message_ids: _abc.Iterable[_builtins.str] | None = ...,
+        planned_revision: _builtins.int | None = ...,
+        expected_revision: _builtins.int | None = ...,
+        request_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_revision", b"_expected_revision", "_message_id", b"_message_id", "_planned_revision", b"_planned_revision", "expected_revision", b"expected_revision", "message_id", b"message_id", "planned_revision", b"planned_revision", "summary", b"summary"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_revision", b"_expected_revision", "_message_id", b"_message_id", "_planned_revision", b"_planned_revision", "branch_id", b"branch_id", "expected_revision", b"expected_revision", "message_id", b"message_id", "metadata_json", b"metadata_json", "planned_revision", b"planned_revision", "request_id", b"request_id", "summary", b"summary", "view_message_ids", b"view_message_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_revision: _TypeAlias = _typing.Literal["expected_revision"]  # noqa: Y015
+    _WhichOneofArgType__expected_revision: _TypeAlias = _typing.Literal["_expected_revision", b"_expected_revision"]  # noqa: Y015
+    _WhichOneofReturnType__message_id: _TypeAlias = _typing.Literal["message_id"]  # noqa: Y015
+    _WhichOneofArgType__message_id: _TypeAlias = _typing.Literal["_message_id", b"_message_id"]  # noqa: Y015
+    _WhichOneofReturnType__planned_revision: _TypeAlias = _typing.Literal["planned_revision"]  # noqa: Y015
+    _WhichOneofArgType__planned_revision: _TypeAlias = _typing.Literal["_planned_revision", b"_planned_revision"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_revision) -> _WhichOneofReturnType__expected_revision | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__message_id) -> _WhichOneofReturnType__message_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__planned_revision) -> _WhichOneofReturnType__planned_revision | None: ...
+
+Global___CommitCompactionRequest: _TypeAlias = CommitCompactionRequest  # noqa: Y015
+
+@_typing.final
+class CommitCompactionResponse(_message.Message):
+    """Response of CommitCompaction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    PLACEMENT_FIELD_NUMBER: _builtins.int
+    VIEW_COUNT_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The revision this write made."""
+    view_count: _builtins.int
+    """Messages in the new view, the summary and a system record in it counted."""
+    replayed: _builtins.bool
+    """Whether this is the first response, returned again."""
+    @_builtins.property
+    def placement(self) -> _branch_pb2.Placement:
+        """The summary's record."""
+
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+        placement: _branch_pb2.Placement | None = ...,
+        view_count: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["placement", b"placement"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["placement", b"placement", "replayed", b"replayed", "revision", b"revision", "view_count", b"view_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CommitCompactionResponse: _TypeAlias = CommitCompactionResponse  # noqa: Y015
+
+@_typing.final
 class ReadSnapshotRequest(_message.Message):
     """Request of ReadSnapshot."""
 
@@ -1887,10 +2005,22 @@ class ReadSnapshotRequest(_message.Message):
     BRANCH_ID_FIELD_NUMBER: _builtins.int
     AT_REVISION_FIELD_NUMBER: _builtins.int
     PROGRESSION_FIELD_NUMBER: _builtins.int
+    SINCE_REVISION_FIELD_NUMBER: _builtins.int
+    SINCE_INCARNATION_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     """The branch."""
     at_revision: _builtins.int
     """The revision to read at. Absent: the current one."""
+    since_revision: _builtins.int
+    """A revision at which the caller holds the branch's selection already: the
+    answer may then tell only what has changed since (SnapshotHeader.is_delta).
+    The caller must have read it with `progression` absent. Absent, or not 1 or
+    more and at most the revision read, or with a progression: everything.
+    """
+    since_incarnation: _builtins.str
+    """The incarnation that the caller's copy is of. With another one than the
+    branch's the answer is whole.
+    """
     @_builtins.property
     def progression(self) -> _progression_pb2.Progression:
         """The selection. Absent: the selected view, else the full order. Present and
@@ -1903,14 +2033,21 @@ class ReadSnapshotRequest(_message.Message):
         branch_id: _builtins.str = ...,
         at_revision: _builtins.int | None = ...,
         progression: _progression_pb2.Progression | None = ...,
+        since_revision: _builtins.int | None = ...,
+        since_incarnation: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "at_revision", b"at_revision", "progression", b"progression"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "_since_revision", b"_since_revision", "at_revision", b"at_revision", "progression", b"progression", "since_revision", b"since_revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "at_revision", b"at_revision", "branch_id", b"branch_id", "progression", b"progression"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "_since_revision", b"_since_revision", "at_revision", b"at_revision", "branch_id", b"branch_id", "progression", b"progression", "since_incarnation", b"since_incarnation", "since_revision", b"since_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__at_revision: _TypeAlias = _typing.Literal["at_revision"]  # noqa: Y015
     _WhichOneofArgType__at_revision: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision"]  # noqa: Y015
+    _WhichOneofReturnType__since_revision: _TypeAlias = _typing.Literal["since_revision"]  # noqa: Y015
+    _WhichOneofArgType__since_revision: _TypeAlias = _typing.Literal["_since_revision", b"_since_revision"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__at_revision) -> _WhichOneofReturnType__at_revision | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__since_revision) -> _WhichOneofReturnType__since_revision | None: ...
 
 Global___ReadSnapshotRequest: _TypeAlias = ReadSnapshotRequest  # noqa: Y015
 
@@ -1924,6 +2061,7 @@ class ReadSnapshotResponse(_message.Message):
     ORDER_FIELD_NUMBER: _builtins.int
     BATCH_FIELD_NUMBER: _builtins.int
     FOOTER_FIELD_NUMBER: _builtins.int
+    DELTA_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def header(self) -> Global___SnapshotHeader:
         """Opens the stream."""
@@ -1940,6 +2078,10 @@ class ReadSnapshotResponse(_message.Message):
     def footer(self) -> Global___SnapshotFooter:
         """Closes the stream."""
 
+    @_builtins.property
+    def delta(self) -> Global___SnapshotDelta:
+        """How the caller's copy becomes this selection, in place of order parts."""
+
     def __init__(
         self,
         *,
@@ -1947,12 +2089,13 @@ class ReadSnapshotResponse(_message.Message):
         order: Global___SnapshotOrder | None = ...,
         batch: Global___SnapshotBatch | None = ...,
         footer: Global___SnapshotFooter | None = ...,
+        delta: Global___SnapshotDelta | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "footer", b"footer", "frame", b"frame", "header", b"header", "order", b"order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "delta", b"delta", "footer", b"footer", "frame", b"frame", "header", b"header", "order", b"order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "footer", b"footer", "frame", b"frame", "header", b"header", "order", b"order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "delta", b"delta", "footer", b"footer", "frame", b"frame", "header", b"header", "order", b"order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["header", "order", "batch", "footer"]  # noqa: Y015
+    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["header", "order", "batch", "footer", "delta"]  # noqa: Y015
     _WhichOneofArgType_frame: _TypeAlias = _typing.Literal["frame", b"frame"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_frame) -> _WhichOneofReturnType_frame | None: ...
 
@@ -1969,12 +2112,17 @@ class SnapshotHeader(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     SYSTEM_FIELD_NUMBER: _builtins.int
     MESSAGE_COUNT_FIELD_NUMBER: _builtins.int
+    IS_DELTA_FIELD_NUMBER: _builtins.int
     incarnation: _builtins.str
     """The branch's incarnation."""
     revision: _builtins.int
     """The revision read at."""
     message_count: _builtins.int
     """Messages in the selection."""
+    is_delta: _builtins.bool
+    """Whether the stream tells only what has changed since `since_revision`. The
+    server may always answer whole: a delta is an economy, never a promise.
+    """
     @_builtins.property
     def branch(self) -> _branch_pb2.Branch:
         """The branch at the revision read."""
@@ -1993,10 +2141,11 @@ class SnapshotHeader(_message.Message):
         revision: _builtins.int = ...,
         system: _message_pb2.Message | None = ...,
         message_count: _builtins.int = ...,
+        is_delta: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "system", b"system"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "incarnation", b"incarnation", "message_count", b"message_count", "revision", b"revision", "system", b"system"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "incarnation", b"incarnation", "is_delta", b"is_delta", "message_count", b"message_count", "revision", b"revision", "system", b"system"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2051,6 +2200,88 @@ class SnapshotBatch(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SnapshotBatch: _TypeAlias = SnapshotBatch  # noqa: Y015
+
+@_typing.final
+class SnapshotDelta(_message.Message):
+    """Part of a delta: how the caller's copy becomes the selection read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUNS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def runs(self) -> _containers.RepeatedCompositeFieldContainer[Global___SnapshotRun]:
+        """Runs that make the selection, in order."""
+
+    def __init__(
+        self,
+        *,
+        runs: _abc.Iterable[Global___SnapshotRun] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["runs", b"runs"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SnapshotDelta: _TypeAlias = SnapshotDelta  # noqa: Y015
+
+@_typing.final
+class SnapshotRun(_message.Message):
+    """A run of the selection that a delta describes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEPT_FIELD_NUMBER: _builtins.int
+    SENT_FIELD_NUMBER: _builtins.int
+    sent: _builtins.int
+    """So many messages from the batches that follow, which are used up in
+    order.
+    """
+    @_builtins.property
+    def kept(self) -> Global___KeptRun:
+        """Messages of the caller's copy, unchanged in content."""
+
+    def __init__(
+        self,
+        *,
+        kept: Global___KeptRun | None = ...,
+        sent: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["kept", b"kept", "sent", b"sent", "source", b"source"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kept", b"kept", "sent", b"sent", "source", b"source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["kept", "sent"]  # noqa: Y015
+    _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
+
+Global___SnapshotRun: _TypeAlias = SnapshotRun  # noqa: Y015
+
+@_typing.final
+class KeptRun(_message.Message):
+    """A run of messages of the caller's copy."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    start: _builtins.int
+    """Index of the first in the caller's copy, from 0."""
+    count: _builtins.int
+    """How many."""
+    def __init__(
+        self,
+        *,
+        start: _builtins.int = ...,
+        count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "start", b"start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___KeptRun: _TypeAlias = KeptRun  # noqa: Y015
 
 @_typing.final
 class SnapshotFooter(_message.Message):

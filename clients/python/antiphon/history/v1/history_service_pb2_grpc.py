@@ -161,6 +161,11 @@ class HistoryServiceStub(object):
                 request_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ReadSnapshotRequest.SerializeToString,
                 response_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ReadSnapshotResponse.FromString,
                 _registered_method=True)
+        self.CommitCompaction = channel.unary_unary(
+                '/antiphon.history.v1.HistoryService/CommitCompaction',
+                request_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.CommitCompactionRequest.SerializeToString,
+                response_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.CommitCompactionResponse.FromString,
+                _registered_method=True)
 
 
 class HistoryServiceServicer(object):
@@ -450,6 +455,26 @@ class HistoryServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CommitCompaction(self, request, context):
+        """Stores a summary of a stretch of the branch and the view that puts it in
+        the stretch's place, in one revision. Nothing is removed from the branch:
+        the messages summarized stay readable, ClearView returns to them, and
+        past revisions read as they were. Where the view holds a summary already,
+        that record is replaced by this one under its id: a second compaction
+        updates the summary and does not nest one. An empty summary is refused, so
+        it changes nothing.
+
+        Errors: MESSAGE_NOT_FOUND (ids listed), PROGRESSION_INVALID,
+        CONTENT_KIND_FIXED (the id is another message's), REVISION_IN_FUTURE and
+        REVISION_EXPIRED (planned_revision), REVISION_CONFLICT also when the view's
+        summary was written after planned_revision: another compaction was quicker,
+        and what it summarized would be lost. Idempotent by request_id. Cost: in
+        step with the view and with the changes since planned_revision.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_HistoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -557,6 +582,11 @@ def add_HistoryServiceServicer_to_server(servicer, server):
                     servicer.ReadSnapshot,
                     request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ReadSnapshotRequest.FromString,
                     response_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.ReadSnapshotResponse.SerializeToString,
+            ),
+            'CommitCompaction': grpc.unary_unary_rpc_method_handler(
+                    servicer.CommitCompaction,
+                    request_deserializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.CommitCompactionRequest.FromString,
+                    response_serializer=antiphon_dot_history_dot_v1_dot_history__service__pb2.CommitCompactionResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -1148,6 +1178,33 @@ class HistoryService(object):
             '/antiphon.history.v1.HistoryService/ReadSnapshot',
             antiphon_dot_history_dot_v1_dot_history__service__pb2.ReadSnapshotRequest.SerializeToString,
             antiphon_dot_history_dot_v1_dot_history__service__pb2.ReadSnapshotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CommitCompaction(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/antiphon.history.v1.HistoryService/CommitCompaction',
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.CommitCompactionRequest.SerializeToString,
+            antiphon_dot_history_dot_v1_dot_history__service__pb2.CommitCompactionResponse.FromString,
             options,
             channel_credentials,
             insecure,

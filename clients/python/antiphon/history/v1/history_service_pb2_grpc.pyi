@@ -236,6 +236,22 @@ class HistoryServiceStub:
 
     Errors: PROGRESSION_INVALID. Cost: that of the selection.
     """
+    CommitCompaction: _grpc.UnaryUnaryMultiCallable[_history_service_pb2.CommitCompactionRequest, _history_service_pb2.CommitCompactionResponse]
+    """Stores a summary of a stretch of the branch and the view that puts it in
+    the stretch's place, in one revision. Nothing is removed from the branch:
+    the messages summarized stay readable, ClearView returns to them, and
+    past revisions read as they were. Where the view holds a summary already,
+    that record is replaced by this one under its id: a second compaction
+    updates the summary and does not nest one. An empty summary is refused, so
+    it changes nothing.
+
+    Errors: MESSAGE_NOT_FOUND (ids listed), PROGRESSION_INVALID,
+    CONTENT_KIND_FIXED (the id is another message's), REVISION_IN_FUTURE and
+    REVISION_EXPIRED (planned_revision), REVISION_CONFLICT also when the view's
+    summary was written after planned_revision: another compaction was quicker,
+    and what it summarized would be lost. Idempotent by request_id. Cost: in
+    step with the view and with the changes since planned_revision.
+    """
 
 @_typing.type_check_only
 class HistoryServiceAsyncStub(HistoryServiceStub):
@@ -441,6 +457,22 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     message.
 
     Errors: PROGRESSION_INVALID. Cost: that of the selection.
+    """
+    CommitCompaction: _aio.UnaryUnaryMultiCallable[_history_service_pb2.CommitCompactionRequest, _history_service_pb2.CommitCompactionResponse]  # type: ignore[assignment]
+    """Stores a summary of a stretch of the branch and the view that puts it in
+    the stretch's place, in one revision. Nothing is removed from the branch:
+    the messages summarized stay readable, ClearView returns to them, and
+    past revisions read as they were. Where the view holds a summary already,
+    that record is replaced by this one under its id: a second compaction
+    updates the summary and does not nest one. An empty summary is refused, so
+    it changes nothing.
+
+    Errors: MESSAGE_NOT_FOUND (ids listed), PROGRESSION_INVALID,
+    CONTENT_KIND_FIXED (the id is another message's), REVISION_IN_FUTURE and
+    REVISION_EXPIRED (planned_revision), REVISION_CONFLICT also when the view's
+    summary was written after planned_revision: another compaction was quicker,
+    and what it summarized would be lost. Idempotent by request_id. Cost: in
+    step with the view and with the changes since planned_revision.
     """
 
 class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -770,6 +802,28 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         message.
 
         Errors: PROGRESSION_INVALID. Cost: that of the selection.
+        """
+
+    @_abc_1.abstractmethod
+    def CommitCompaction(
+        self,
+        request: _history_service_pb2.CommitCompactionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_history_service_pb2.CommitCompactionResponse, _abc.Awaitable[_history_service_pb2.CommitCompactionResponse]]:
+        """Stores a summary of a stretch of the branch and the view that puts it in
+        the stretch's place, in one revision. Nothing is removed from the branch:
+        the messages summarized stay readable, ClearView returns to them, and
+        past revisions read as they were. Where the view holds a summary already,
+        that record is replaced by this one under its id: a second compaction
+        updates the summary and does not nest one. An empty summary is refused, so
+        it changes nothing.
+
+        Errors: MESSAGE_NOT_FOUND (ids listed), PROGRESSION_INVALID,
+        CONTENT_KIND_FIXED (the id is another message's), REVISION_IN_FUTURE and
+        REVISION_EXPIRED (planned_revision), REVISION_CONFLICT also when the view's
+        summary was written after planned_revision: another compaction was quicker,
+        and what it summarized would be lost. Idempotent by request_id. Cost: in
+        step with the view and with the changes since planned_revision.
         """
 
 def add_HistoryServiceServicer_to_server(servicer: HistoryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

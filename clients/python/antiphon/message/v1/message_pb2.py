@@ -26,7 +26,7 @@ from antiphon.message.v1 import content_block_pb2 as antiphon_dot_message_dot_v1
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!antiphon/message/v1/message.proto\x12\x13\x61ntiphon.message.v1\x1a\'antiphon/message/v1/content_block.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcc\x05\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\ncreated_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x04role\x18\x03 \x01(\x0e\x32\x19.antiphon.message.v1.Role\x12,\n\x06sender\x18\x04 \x01(\x0b\x32\x1c.antiphon.message.v1.Address\x12/\n\trecipient\x18\x05 \x01(\x0b\x32\x1c.antiphon.message.v1.Address\x12\x14\n\x07\x63hannel\x18\x06 \x01(\tH\x01\x88\x01\x01\x12\x15\n\rmetadata_json\x18\x07 \x01(\t\x12\x32\n\x06status\x18\x08 \x01(\x0e\x32\".antiphon.message.v1.MessageStatus\x12\x34\n\x06system\x18\t \x01(\x0b\x32\".antiphon.message.v1.SystemContentH\x00\x12>\n\x0binstruction\x18\n \x01(\x0b\x32\'.antiphon.message.v1.InstructionContentH\x00\x12K\n\x12\x61ssistant_response\x18\x0b \x01(\x0b\x32-.antiphon.message.v1.AssistantResponseContentH\x00\x12\x43\n\x0e\x61\x63tion_request\x18\x0c \x01(\x0b\x32).antiphon.message.v1.ActionRequestContentH\x00\x12\x45\n\x0f\x61\x63tion_response\x18\r \x01(\x0b\x32*.antiphon.message.v1.ActionResponseContentH\x00\x12\x36\n\x07generic\x18\x0f \x01(\x0b\x32#.antiphon.message.v1.GenericContentH\x00\x42\t\n\x07\x63ontentB\n\n\x08_channel\"\xc4\x01\n\x07\x41\x64\x64ress\x12+\n\x05unset\x18\x01 \x01(\x0b\x32\x1a.antiphon.message.v1.UnsetH\x00\x12\x33\n\tbroadcast\x18\x02 \x01(\x0b\x32\x1e.antiphon.message.v1.BroadcastH\x00\x12\x13\n\tmember_id\x18\x03 \x01(\tH\x00\x12)\n\x04role\x18\x04 \x01(\x0e\x32\x19.antiphon.message.v1.RoleH\x00\x12\x0e\n\x04name\x18\x05 \x01(\tH\x00\x42\x07\n\x05state\"\x07\n\x05Unset\"\x0b\n\tBroadcast\"Y\n\rSystemContent\x12\x16\n\x0esystem_message\x18\x01 \x01(\t\x12\x1c\n\x0fsystem_datetime\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x12\n\x10_system_datetime\"\xc3\x02\n\x12InstructionContent\x12\x18\n\x0binstruction\x18\x01 \x01(\tH\x01\x88\x01\x01\x12\x12\n\x08guidance\x18\x02 \x01(\tH\x00\x12\x17\n\rguidance_json\x18\x03 \x01(\tH\x00\x12\x1b\n\x13prompt_context_json\x18\x04 \x03(\t\x12\x1a\n\rplain_content\x18\x05 \x01(\tH\x02\x88\x01\x01\x12\x0e\n\x06images\x18\x06 \x03(\t\x12\x36\n\x0cimage_detail\x18\x07 \x01(\x0e\x32 .antiphon.message.v1.ImageDetail\x12\x31\n\x06\x62locks\x18\x08 \x03(\x0b\x32!.antiphon.message.v1.ContentBlockB\x10\n\x0eguidance_valueB\x0e\n\x0c_instructionB\x10\n\x0e_plain_content\"i\n\x18\x41ssistantResponseContent\x12\x1a\n\x12\x61ssistant_response\x18\x01 \x01(\t\x12\x31\n\x06\x62locks\x18\x02 \x03(\x0b\x32!.antiphon.message.v1.ContentBlock\"\x92\x02\n\x14\x41\x63tionRequestContent\x12\x10\n\x08\x66unction\x18\x01 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x1b\n\x0e\x61rguments_text\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x1f\n\x12\x61\x63tion_response_id\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x1d\n\x10provider_call_id\x18\x05 \x01(\tH\x02\x88\x01\x01\x12\x1e\n\x11thought_signature\x18\x06 \x01(\tH\x03\x88\x01\x01\x42\x11\n\x0f_arguments_textB\x15\n\x13_action_response_idB\x13\n\x11_provider_call_idB\x14\n\x12_thought_signature\"\xdf\x02\n\x15\x41\x63tionResponseContent\x12\x10\n\x08\x66unction\x18\x01 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x18\n\x0boutput_json\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05\x65rror\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x1e\n\x11\x61\x63tion_request_id\x18\x05 \x01(\tH\x02\x88\x01\x01\x12\x1d\n\x10provider_call_id\x18\x06 \x01(\tH\x03\x88\x01\x01\x12\x37\n\x05state\x18\x07 \x01(\x0e\x32(.antiphon.message.v1.ActionResponseState\x12\x31\n\x06\x62locks\x18\x08 \x03(\x0b\x32!.antiphon.message.v1.ContentBlockB\x0e\n\x0c_output_jsonB\x08\n\x06_errorB\x14\n\x12_action_request_idB\x13\n\x11_provider_call_id\"$\n\x0eGenericContent\x12\x12\n\nvalue_json\x18\x01 \x01(\t*\x80\x01\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0e\n\nROLE_UNSET\x10\x01\x12\x0f\n\x0bROLE_SYSTEM\x10\x02\x12\r\n\tROLE_USER\x10\x03\x12\x12\n\x0eROLE_ASSISTANT\x10\x04\x12\x0f\n\x0bROLE_ACTION\x10\x05\x12\r\n\tROLE_TOOL\x10\x06*l\n\rMessageStatus\x12\x1e\n\x1aMESSAGE_STATUS_UNSPECIFIED\x10\x00\x12\x1e\n\x1aMESSAGE_STATUS_INTERRUPTED\x10\x01\x12\x1b\n\x17MESSAGE_STATUS_EXCLUDED\x10\x02*\x80\x01\n\x13\x41\x63tionResponseState\x12%\n!ACTION_RESPONSE_STATE_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x41\x43TION_RESPONSE_STATE_FINAL\x10\x01\x12!\n\x1d\x41\x43TION_RESPONSE_STATE_INTERIM\x10\x02\x42N\n\x13\x61ntiphon.message.v1P\x01Z\x1d\x61ntiphon/message/v1;messagev1\xea\x02\x15\x41ntiphon::Message::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!antiphon/message/v1/message.proto\x12\x13\x61ntiphon.message.v1\x1a\'antiphon/message/v1/content_block.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x84\x06\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\ncreated_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x04role\x18\x03 \x01(\x0e\x32\x19.antiphon.message.v1.Role\x12,\n\x06sender\x18\x04 \x01(\x0b\x32\x1c.antiphon.message.v1.Address\x12/\n\trecipient\x18\x05 \x01(\x0b\x32\x1c.antiphon.message.v1.Address\x12\x14\n\x07\x63hannel\x18\x06 \x01(\tH\x01\x88\x01\x01\x12\x15\n\rmetadata_json\x18\x07 \x01(\t\x12\x32\n\x06status\x18\x08 \x01(\x0e\x32\".antiphon.message.v1.MessageStatus\x12\x34\n\x06system\x18\t \x01(\x0b\x32\".antiphon.message.v1.SystemContentH\x00\x12>\n\x0binstruction\x18\n \x01(\x0b\x32\'.antiphon.message.v1.InstructionContentH\x00\x12K\n\x12\x61ssistant_response\x18\x0b \x01(\x0b\x32-.antiphon.message.v1.AssistantResponseContentH\x00\x12\x43\n\x0e\x61\x63tion_request\x18\x0c \x01(\x0b\x32).antiphon.message.v1.ActionRequestContentH\x00\x12\x45\n\x0f\x61\x63tion_response\x18\r \x01(\x0b\x32*.antiphon.message.v1.ActionResponseContentH\x00\x12\x36\n\x07summary\x18\x0e \x01(\x0b\x32#.antiphon.message.v1.SummaryContentH\x00\x12\x36\n\x07generic\x18\x0f \x01(\x0b\x32#.antiphon.message.v1.GenericContentH\x00\x42\t\n\x07\x63ontentB\n\n\x08_channel\"\xc4\x01\n\x07\x41\x64\x64ress\x12+\n\x05unset\x18\x01 \x01(\x0b\x32\x1a.antiphon.message.v1.UnsetH\x00\x12\x33\n\tbroadcast\x18\x02 \x01(\x0b\x32\x1e.antiphon.message.v1.BroadcastH\x00\x12\x13\n\tmember_id\x18\x03 \x01(\tH\x00\x12)\n\x04role\x18\x04 \x01(\x0e\x32\x19.antiphon.message.v1.RoleH\x00\x12\x0e\n\x04name\x18\x05 \x01(\tH\x00\x42\x07\n\x05state\"\x07\n\x05Unset\"\x0b\n\tBroadcast\"Y\n\rSystemContent\x12\x16\n\x0esystem_message\x18\x01 \x01(\t\x12\x1c\n\x0fsystem_datetime\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x12\n\x10_system_datetime\"\xc3\x02\n\x12InstructionContent\x12\x18\n\x0binstruction\x18\x01 \x01(\tH\x01\x88\x01\x01\x12\x12\n\x08guidance\x18\x02 \x01(\tH\x00\x12\x17\n\rguidance_json\x18\x03 \x01(\tH\x00\x12\x1b\n\x13prompt_context_json\x18\x04 \x03(\t\x12\x1a\n\rplain_content\x18\x05 \x01(\tH\x02\x88\x01\x01\x12\x0e\n\x06images\x18\x06 \x03(\t\x12\x36\n\x0cimage_detail\x18\x07 \x01(\x0e\x32 .antiphon.message.v1.ImageDetail\x12\x31\n\x06\x62locks\x18\x08 \x03(\x0b\x32!.antiphon.message.v1.ContentBlockB\x10\n\x0eguidance_valueB\x0e\n\x0c_instructionB\x10\n\x0e_plain_content\"i\n\x18\x41ssistantResponseContent\x12\x1a\n\x12\x61ssistant_response\x18\x01 \x01(\t\x12\x31\n\x06\x62locks\x18\x02 \x03(\x0b\x32!.antiphon.message.v1.ContentBlock\"\x92\x02\n\x14\x41\x63tionRequestContent\x12\x10\n\x08\x66unction\x18\x01 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x1b\n\x0e\x61rguments_text\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x1f\n\x12\x61\x63tion_response_id\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x1d\n\x10provider_call_id\x18\x05 \x01(\tH\x02\x88\x01\x01\x12\x1e\n\x11thought_signature\x18\x06 \x01(\tH\x03\x88\x01\x01\x42\x11\n\x0f_arguments_textB\x15\n\x13_action_response_idB\x13\n\x11_provider_call_idB\x14\n\x12_thought_signature\"\xdf\x02\n\x15\x41\x63tionResponseContent\x12\x10\n\x08\x66unction\x18\x01 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x18\n\x0boutput_json\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05\x65rror\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x1e\n\x11\x61\x63tion_request_id\x18\x05 \x01(\tH\x02\x88\x01\x01\x12\x1d\n\x10provider_call_id\x18\x06 \x01(\tH\x03\x88\x01\x01\x12\x37\n\x05state\x18\x07 \x01(\x0e\x32(.antiphon.message.v1.ActionResponseState\x12\x31\n\x06\x62locks\x18\x08 \x03(\x0b\x32!.antiphon.message.v1.ContentBlockB\x0e\n\x0c_output_jsonB\x08\n\x06_errorB\x14\n\x12_action_request_idB\x13\n\x11_provider_call_id\"k\n\x0eSummaryContent\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08\x66irst_id\x18\x02 \x01(\t\x12\x0f\n\x07last_id\x18\x03 \x01(\t\x12\x18\n\x0bsummary_ref\x18\x04 \x01(\tH\x00\x88\x01\x01\x42\x0e\n\x0c_summary_ref\"$\n\x0eGenericContent\x12\x12\n\nvalue_json\x18\x01 \x01(\t*\x80\x01\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0e\n\nROLE_UNSET\x10\x01\x12\x0f\n\x0bROLE_SYSTEM\x10\x02\x12\r\n\tROLE_USER\x10\x03\x12\x12\n\x0eROLE_ASSISTANT\x10\x04\x12\x0f\n\x0bROLE_ACTION\x10\x05\x12\r\n\tROLE_TOOL\x10\x06*l\n\rMessageStatus\x12\x1e\n\x1aMESSAGE_STATUS_UNSPECIFIED\x10\x00\x12\x1e\n\x1aMESSAGE_STATUS_INTERRUPTED\x10\x01\x12\x1b\n\x17MESSAGE_STATUS_EXCLUDED\x10\x02*\x80\x01\n\x13\x41\x63tionResponseState\x12%\n!ACTION_RESPONSE_STATE_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x41\x43TION_RESPONSE_STATE_FINAL\x10\x01\x12!\n\x1d\x41\x43TION_RESPONSE_STATE_INTERIM\x10\x02\x42N\n\x13\x61ntiphon.message.v1P\x01Z\x1d\x61ntiphon/message/v1;messagev1\xea\x02\x15\x41ntiphon::Message::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,30 +34,32 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'antiphon.message.v1.message
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023antiphon.message.v1P\001Z\035antiphon/message/v1;messagev1\352\002\025Antiphon::Message::V1'
-  _globals['_ROLE']._serialized_start=2266
-  _globals['_ROLE']._serialized_end=2394
-  _globals['_MESSAGESTATUS']._serialized_start=2396
-  _globals['_MESSAGESTATUS']._serialized_end=2504
-  _globals['_ACTIONRESPONSESTATE']._serialized_start=2507
-  _globals['_ACTIONRESPONSESTATE']._serialized_end=2635
+  _globals['_ROLE']._serialized_start=2431
+  _globals['_ROLE']._serialized_end=2559
+  _globals['_MESSAGESTATUS']._serialized_start=2561
+  _globals['_MESSAGESTATUS']._serialized_end=2669
+  _globals['_ACTIONRESPONSESTATE']._serialized_start=2672
+  _globals['_ACTIONRESPONSESTATE']._serialized_end=2800
   _globals['_MESSAGE']._serialized_start=133
-  _globals['_MESSAGE']._serialized_end=849
-  _globals['_ADDRESS']._serialized_start=852
-  _globals['_ADDRESS']._serialized_end=1048
-  _globals['_UNSET']._serialized_start=1050
-  _globals['_UNSET']._serialized_end=1057
-  _globals['_BROADCAST']._serialized_start=1059
-  _globals['_BROADCAST']._serialized_end=1070
-  _globals['_SYSTEMCONTENT']._serialized_start=1072
-  _globals['_SYSTEMCONTENT']._serialized_end=1161
-  _globals['_INSTRUCTIONCONTENT']._serialized_start=1164
-  _globals['_INSTRUCTIONCONTENT']._serialized_end=1487
-  _globals['_ASSISTANTRESPONSECONTENT']._serialized_start=1489
-  _globals['_ASSISTANTRESPONSECONTENT']._serialized_end=1594
-  _globals['_ACTIONREQUESTCONTENT']._serialized_start=1597
-  _globals['_ACTIONREQUESTCONTENT']._serialized_end=1871
-  _globals['_ACTIONRESPONSECONTENT']._serialized_start=1874
-  _globals['_ACTIONRESPONSECONTENT']._serialized_end=2225
-  _globals['_GENERICCONTENT']._serialized_start=2227
-  _globals['_GENERICCONTENT']._serialized_end=2263
+  _globals['_MESSAGE']._serialized_end=905
+  _globals['_ADDRESS']._serialized_start=908
+  _globals['_ADDRESS']._serialized_end=1104
+  _globals['_UNSET']._serialized_start=1106
+  _globals['_UNSET']._serialized_end=1113
+  _globals['_BROADCAST']._serialized_start=1115
+  _globals['_BROADCAST']._serialized_end=1126
+  _globals['_SYSTEMCONTENT']._serialized_start=1128
+  _globals['_SYSTEMCONTENT']._serialized_end=1217
+  _globals['_INSTRUCTIONCONTENT']._serialized_start=1220
+  _globals['_INSTRUCTIONCONTENT']._serialized_end=1543
+  _globals['_ASSISTANTRESPONSECONTENT']._serialized_start=1545
+  _globals['_ASSISTANTRESPONSECONTENT']._serialized_end=1650
+  _globals['_ACTIONREQUESTCONTENT']._serialized_start=1653
+  _globals['_ACTIONREQUESTCONTENT']._serialized_end=1927
+  _globals['_ACTIONRESPONSECONTENT']._serialized_start=1930
+  _globals['_ACTIONRESPONSECONTENT']._serialized_end=2281
+  _globals['_SUMMARYCONTENT']._serialized_start=2283
+  _globals['_SUMMARYCONTENT']._serialized_end=2390
+  _globals['_GENERICCONTENT']._serialized_start=2392
+  _globals['_GENERICCONTENT']._serialized_end=2428
 # @@protoc_insertion_point(module_scope)

@@ -145,6 +145,7 @@ class Message(_message.Message):
     ASSISTANT_RESPONSE_FIELD_NUMBER: _builtins.int
     ACTION_REQUEST_FIELD_NUMBER: _builtins.int
     ACTION_RESPONSE_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
     GENERIC_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Identity. A UUID in canonical lower-case text (8-4-4-4-12). On write an
@@ -198,6 +199,12 @@ class Message(_message.Message):
         """The outcome of such a call. Role ACTION."""
 
     @_builtins.property
+    def summary(self) -> Global___SummaryContent:
+        """Stands for a compacted stretch of the branch. Role USER. Written by
+        HistoryService.CommitCompaction; AddMessages takes it too.
+        """
+
+    @_builtins.property
     def generic(self) -> Global___GenericContent:
         """Routed traffic between agents. Role UNSET; never a provider turn."""
 
@@ -217,15 +224,16 @@ class Message(_message.Message):
         assistant_response: Global___AssistantResponseContent | None = ...,
         action_request: Global___ActionRequestContent | None = ...,
         action_response: Global___ActionResponseContent | None = ...,
+        summary: Global___SummaryContent | None = ...,
         generic: Global___GenericContent | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel", b"_channel", "action_request", b"action_request", "action_response", b"action_response", "assistant_response", b"assistant_response", "channel", b"channel", "content", b"content", "created_at", b"created_at", "generic", b"generic", "instruction", b"instruction", "recipient", b"recipient", "sender", b"sender", "system", b"system"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel", b"_channel", "action_request", b"action_request", "action_response", b"action_response", "assistant_response", b"assistant_response", "channel", b"channel", "content", b"content", "created_at", b"created_at", "generic", b"generic", "instruction", b"instruction", "recipient", b"recipient", "sender", b"sender", "summary", b"summary", "system", b"system"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel", b"_channel", "action_request", b"action_request", "action_response", b"action_response", "assistant_response", b"assistant_response", "channel", b"channel", "content", b"content", "created_at", b"created_at", "generic", b"generic", "id", b"id", "instruction", b"instruction", "metadata_json", b"metadata_json", "recipient", b"recipient", "role", b"role", "sender", b"sender", "status", b"status", "system", b"system"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel", b"_channel", "action_request", b"action_request", "action_response", b"action_response", "assistant_response", b"assistant_response", "channel", b"channel", "content", b"content", "created_at", b"created_at", "generic", b"generic", "id", b"id", "instruction", b"instruction", "metadata_json", b"metadata_json", "recipient", b"recipient", "role", b"role", "sender", b"sender", "status", b"status", "summary", b"summary", "system", b"system"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__channel: _TypeAlias = _typing.Literal["channel"]  # noqa: Y015
     _WhichOneofArgType__channel: _TypeAlias = _typing.Literal["_channel", b"_channel"]  # noqa: Y015
-    _WhichOneofReturnType_content: _TypeAlias = _typing.Literal["system", "instruction", "assistant_response", "action_request", "action_response", "generic"]  # noqa: Y015
+    _WhichOneofReturnType_content: _TypeAlias = _typing.Literal["system", "instruction", "assistant_response", "action_request", "action_response", "summary", "generic"]  # noqa: Y015
     _WhichOneofArgType_content: _TypeAlias = _typing.Literal["content", b"content"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__channel) -> _WhichOneofReturnType__channel | None: ...
@@ -591,6 +599,46 @@ class ActionResponseContent(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__provider_call_id) -> _WhichOneofReturnType__provider_call_id | None: ...
 
 Global___ActionResponseContent: _TypeAlias = ActionResponseContent  # noqa: Y015
+
+@_typing.final
+class SummaryContent(_message.Message):
+    """What stands for a compacted stretch of a branch. At most one may be selected
+    for a compilation, where it heads the retained part.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    FIRST_ID_FIELD_NUMBER: _builtins.int
+    LAST_ID_FIELD_NUMBER: _builtins.int
+    SUMMARY_REF_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """The summary. Blank text is FIELD_INVALID."""
+    first_id: _builtins.str
+    """The first message of the stretch it stands for. A UUID in canonical
+    lower-case text. Required.
+    """
+    last_id: _builtins.str
+    """The last message of that stretch. Required."""
+    summary_ref: _builtins.str
+    """The writer's reference to where the summarized material is kept."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        first_id: _builtins.str = ...,
+        last_id: _builtins.str = ...,
+        summary_ref: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_summary_ref", b"_summary_ref", "summary_ref", b"summary_ref"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_summary_ref", b"_summary_ref", "first_id", b"first_id", "last_id", b"last_id", "summary_ref", b"summary_ref", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__summary_ref: _TypeAlias = _typing.Literal["summary_ref"]  # noqa: Y015
+    _WhichOneofArgType__summary_ref: _TypeAlias = _typing.Literal["_summary_ref", b"_summary_ref"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__summary_ref) -> _WhichOneofReturnType__summary_ref | None: ...
+
+Global___SummaryContent: _TypeAlias = SummaryContent  # noqa: Y015
 
 @_typing.final
 class GenericContent(_message.Message):
