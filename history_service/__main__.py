@@ -12,7 +12,7 @@ from antiphon_client.edge.lifecycle import ServiceServer
 from antiphon_client.edge.options import OptionParser
 from antiphon_client.edge.process import run
 from history_service.server import SERVICE, build_server
-from history_service.settings import HistorySettings, default_store
+from history_service.settings import LIMITS, HistorySettings, default_store
 from history_service.storage import SQLITE_SCHEME, open_store
 
 PROG = "history_service"
@@ -30,12 +30,15 @@ ANTIPHON_HISTORY_LIMITS__MESSAGE_BYTES and so on; flags win.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the service until it is told to stop, and return the exit code."""
-    parser = OptionParser(prog=PROG, description="Antiphon's history service.", epilog=_EXAMPLES)
+    parser = OptionParser(
+        prog=PROG, description="Antiphon's history service.", epilog=_EXAMPLES, limits=LIMITS
+    )
     add = parser.add_argument
     add("--store", metavar="URL", help="sqlite:PATH or memory: (lost with the process)")
     add("--watch-heartbeat-seconds", metavar="S", help="a quiet watch says that it lives every so often (15)")
     add("--deleted-retention-seconds", metavar="S", help="keep a deleted branch's bytes so long (30 days)")
-    add("--kept-revisions", metavar="N", help="drop revisions older than a branch's newest N (keep all)")
+    add("--kept-revisions", metavar="N", help="drop revisions before a branch's newest N; 0 keeps all (0)")
+    add("--snapshot-cache-bytes", metavar="N", help="keep so many bytes of encoded snapshots (64 MiB)")
     add("--watch-poll-seconds", metavar="S", help="how late a watch sees other processes' writes (5)")
     settings = parser.settings(HistorySettings, arguments)
     return run(

@@ -61,6 +61,31 @@ def snapshot_order(message_ids: Sequence[str]) -> bytes:
     return _FRAME_ORDER.enclose([(_ORDER_ID + _ORDER_ID.join(message_ids)).encode("ascii")])
 
 
+def snapshot_delta(runs: Sequence[tuple[int | None, int]]) -> bytes:
+    """Encode a delta frame of runs: where each starts in the reader's copy, or None, and its length."""
+    delta = history_pb.SnapshotDelta(
+        runs=[
+            history_pb.SnapshotRun(sent=count)
+            if start is None
+            else history_pb.SnapshotRun(kept=history_pb.KeptRun(start=start, count=count))
+            for start, count in runs
+        ]
+    )
+    return history_pb.ReadSnapshotResponse(delta=delta).SerializeToString()
+
+
+def extend_order(frame: bytes, count: int, message_ids: Sequence[str]) -> bytes:
+    """Encode an order frame of the ``count`` ids of a former one and one id or more after them."""
+    former = frame[len(frame) - count * ORDER_ENTRY_BYTES :]
+    return _FRAME_ORDER.enclose([former, (_ORDER_ID + _ORDER_ID.join(message_ids)).encode("ascii")])
+
+
+def place_in_order(frame: bytes, count: int, message_id: str) -> int | None:
+    """Return at which place an order frame of ``count`` ids has an id; None if it has not."""
+    at = frame.find((_ORDER_ID + message_id).encode("ascii"))
+    return None if at < 0 else (at - (len(frame) - count * ORDER_ENTRY_BYTES)) // ORDER_ENTRY_BYTES
+
+
 def snapshot_batch(bodies: Sequence[bytes]) -> bytes:
     """Encode a batch frame."""
     return _FRAME_BATCH.enclose(_BATCH_MESSAGES.parts(bodies))

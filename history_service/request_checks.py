@@ -40,6 +40,7 @@ GuardedWrite = (
     | history_pb.ClearMessagesRequest
     | history_pb.SelectViewRequest
     | history_pb.ClearViewRequest
+    | history_pb.CommitCompactionRequest
 )
 """A request of a write on a branch."""
 
@@ -287,7 +288,9 @@ def check_set_system(request: history_pb.SetSystemRequest, draft: message_pb.Mes
 
 def _draft(
     checks: Checks,
-    request: history_pb.RespondToActionRequest | history_pb.SetSystemRequest,
+    request: history_pb.RespondToActionRequest
+    | history_pb.SetSystemRequest
+    | history_pb.CommitCompactionRequest,
     draft: message_pb.Message,
     prefix: str,
     limits: Limits,
@@ -345,6 +348,24 @@ def check_select_view(request: history_pb.SelectViewRequest) -> None:
     checks = _guard(request)
     checks.ids(request.message_ids)
     checks.finish()
+
+
+def check_commit_compaction(
+    request: history_pb.CommitCompactionRequest, draft: message_pb.Message, limits: Limits
+) -> None:
+    """Check a CommitCompactionRequest by the record drafted from it; ids are the branch's to know.
+
+    Raises:
+        FieldInvalidError: A field breaks its rule.
+        SizeLimitExceededError: The record is too large.
+    """
+    checks = _guard(request)
+    checks.ids(request.view_message_ids, "view_message_ids")
+    checks.revision(request, "planned_revision")
+    if not request.HasField("summary"):
+        checks.add("summary", "is required")
+        checks.finish()
+    _draft(checks, request, draft, "", limits)
 
 
 def _read(request: BranchRead) -> Checks:

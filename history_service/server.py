@@ -32,7 +32,13 @@ def build_server(settings: HistorySettings, store: HistoryStore) -> ServiceServe
     """
     times = WatchTimes(settings.watch_heartbeat_seconds, settings.watch_poll_seconds)
     keeping = Keeping(settings.deleted_retention_seconds, settings.kept_revisions)
-    history = HistoryServicer(store, settings.limits, watch_times=times, keeping=keeping)
+    history = HistoryServicer(
+        store,
+        settings.limits,
+        watch_times=times,
+        keeping=keeping,
+        snapshot_cache_bytes=settings.snapshot_cache_bytes,
+    )
     exchange = ExchangeServicer(store, settings.limits, watch_times=times)
 
     def register(server: grpc.aio.Server) -> None:

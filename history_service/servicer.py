@@ -23,12 +23,14 @@ from antiphon_client.edge.call import current_call
 from antiphon_client.edge.offload import run_weighted
 from antiphon_client.ids import new_id, new_ordered_id
 from antiphon_client.limits import Limits
-from history_service import encoding, paging, snapshot_stream, sweeping, watch_stream
+from history_service import delta_stream, encoding, paging, sweeping, watch_stream
 from history_service import request_checks as checks
 from history_service.branch_file import export, upload
 from history_service.domain import (
     actions,
     branches,
+    compaction,
+    deltas,
     forks,
     importing,
     lists,
@@ -42,6 +44,8 @@ from history_service.domain.prepared import PreparedMessage, Stamper
 from history_service.domain.watching import Watch
 from history_service.domain.writes import is_replay, write_branch, write_once
 from history_service.signals import Signals
+from history_service.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
+from history_service.snapshot_frames import SnapshotFrames
 from history_service.storage.port import BranchRow, HistoryStore, ReadTransaction, WriteTransaction
 from history_service.sweeping import DEFAULT_KEEPING, Keeping
 from history_service.watch_stream import DEFAULT_TIMES, WatchTimes
@@ -68,6 +72,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         make_message_id: Callable[[], str] = new_ordered_id,
         watch_times: WatchTimes = DEFAULT_TIMES,
         keeping: Keeping = DEFAULT_KEEPING,
+        snapshot_cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
         """Set up the servicer.
 
@@ -79,6 +84,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             make_message_id: Returns one for a message.
             watch_times: How long a watch is quiet.
             keeping: How long deleted branches and former revisions are kept.
+            snapshot_cache_bytes: Bytes of encoded snapshots kept in memory; 0 keeps none.
         """
         self._store = store
         self._limits = limits
@@ -86,6 +92,8 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         self._watch_times = watch_times
         self._keeping = keeping
         self._signals = Signals()
+        self._cache = SnapshotCache(snapshot_cache_bytes)
+        self._snapshots = SnapshotFrames(store, limits, self._cache, trimming=keeping.revisions > 0)
         self._write_calls = WriteCalls(clock)
 
     # Branches
@@ -137,7 +145,12 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         checks.check_guarded_write(request)
         call = self._write_calls.make(request.request_id, pb.DeleteBranchResponse.DESCRIPTOR)
         keep_until = self._stamper.clock() + self._keeping.deleted_nanoseconds
-        response = await self._store.write(lambda tx: retention.delete_branch(tx, call, request, keep_until))
+        try:
+            response = await self._store.write(
+                lambda tx: retention.delete_branch(tx, call, request, keep_until)
+            )
+        finally:
+            self._cache.drop(call.tenant_id, request.branch_id)
         self._signals.notify(watch_stream.address(call.tenant_id, request.branch_id))
         if request.purge:
             await sweeping.sweep_branch(self._store, call.tenant_id, request.branch_id, self._stamper.clock)
@@ -147,9 +160,12 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         """Drop the revisions before one."""
         checks.check_trim_history(request)
         tenant_id, branch_id = current_call().tenant_id, request.branch_id
-        oldest = await self._store.write(
-            lambda tx: retention.trim_history(tx, tenant_id, branch_id, request.before_revision)
-        )
+        try:
+            oldest = await self._store.write(
+                lambda tx: retention.trim_history(tx, tenant_id, branch_id, request.before_revision)
+            )
+        finally:
+            self._cache.drop(tenant_id, branch_id)
         await sweeping.sweep_branch(self._store, tenant_id, branch_id, self._stamper.clock)
         return pb.TrimHistoryResponse(oldest_revision=oldest)
 
@@ -222,6 +238,13 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         checks.check_guarded_write(request)
         return await self._write(request, pb.ClearViewResponse.DESCRIPTOR, views.clear_view)
 
+    async def CommitCompaction(self, request: pb.CommitCompactionRequest, context: Context) -> Spliced:
+        """Store a summary and the view that puts it in the place of what it stands for."""
+        draft = compaction.draft_summary(request)
+        await _off_loop(checks.check_commit_compaction, request, draft, self._limits)
+        rule = partial(compaction.commit_compaction, request=request, draft=draft, stamper=self._stamper)
+        return await self._write(request, pb.CommitCompactionResponse.DESCRIPTOR, rule)
+
     # Reading
 
     async def GetMessages(self, request: pb.GetMessagesRequest, context: Context) -> Spliced:
@@ -258,10 +281,18 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         await _off_loop(checks.check_read_snapshot, request)
         tenant_id, at_revision = current_call().tenant_id, _at_revision(request)
         chosen = request.progression.message_ids if request.HasField("progression") else None
-        snapshot = await self._store.read(
-            lambda tx: reads.open_snapshot(tx, tenant_id, request.branch_id, at_revision, chosen)
-        )
-        async with aclosing(snapshot_stream.frames(self._store, snapshot, self._limits)) as frames:
+        base = delta_stream.base_of(request)
+
+        def read(tx: ReadTransaction) -> tuple[reads.Snapshot, deltas.Delta | None]:
+            snapshot = reads.open_snapshot(tx, tenant_id, request.branch_id, at_revision, chosen)
+            return snapshot, None if base is None else deltas.delta_since(tx, snapshot, base)
+
+        snapshot, delta = await self._store.read(read)
+        if delta is None:
+            stream = self._snapshots.stream(snapshot)
+        else:
+            stream = delta_stream.frames(self._store, snapshot, delta, self._limits)
+        async with aclosing(stream) as frames:
             async for frame in frames:
                 yield frame
 

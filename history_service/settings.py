@@ -11,9 +11,14 @@ from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from antiphon_client.edge.addresses import default_address
-from antiphon_client.edge.settings import EdgeSettings
+from antiphon_client.edge.settings import ALL_LIMITS, EdgeSettings
+from antiphon_client.limits import Limits
+from history_service.snapshot_cache import DEFAULT_CACHE_BYTES
 from history_service.storage import open_store
 from history_service.sweeping import DEFAULT_KEEPING
+
+LIMITS = tuple(name for name in ALL_LIMITS if name not in ("snapshot_bytes", "assembly_bytes"))
+"""The limits that concern the history service."""
 
 
 def default_store() -> str:
@@ -34,6 +39,7 @@ class HistorySettings(EdgeSettings):
         deleted_retention_seconds: How long a deleted branch's bytes are kept,
             unless a purge is asked for.
         kept_revisions: How many of a branch's newest revisions are kept at least; 0 keeps all.
+        snapshot_cache_bytes: Bytes of encoded snapshots kept in memory; 0 keeps none.
     """
 
     model_config = SettingsConfigDict(env_prefix="ANTIPHON_HISTORY_")
@@ -44,6 +50,14 @@ class HistorySettings(EdgeSettings):
     watch_poll_seconds: Annotated[float, Gt(0)] = 5.0
     deleted_retention_seconds: Annotated[float, Ge(0), Le(10**9)] = DEFAULT_KEEPING.deleted_seconds
     kept_revisions: Annotated[int, Ge(0)] = DEFAULT_KEEPING.revisions
+    snapshot_cache_bytes: Annotated[int, Ge(0)] = DEFAULT_CACHE_BYTES
+
+    @field_validator("limits")
+    @classmethod
+    def _page_fits_a_reply(cls, value: Limits) -> Limits:
+        if value.page_bytes > value.reply_bytes:
+            raise ValueError("page_bytes must not be over reply_bytes")
+        return value
 
     @field_validator("store")
     @classmethod

@@ -1,4 +1,4 @@
-"""Snapshots as streams: one short transaction a part, all at one revision.
+"""Snapshots in parts: one short transaction a part, all at one revision.
 
 Parts are made where they are read, in the store's reading threads: the event
 loop only passes them on, so that one part is read, hashed and rendered while
@@ -29,6 +29,8 @@ _FRAME_MARGIN = 16
 
 
 T = TypeVar("T")
+Frame = history_pb.ReadSnapshotResponse | bytes
+"""A frame of a snapshot; bytes are encoded already."""
 
 
 class _OrderPart(NamedTuple, Generic[T]):
@@ -51,41 +53,51 @@ class Batch(NamedTuple, Generic[T]):
     """SHA-256 over the bytes of all messages so far."""
 
 
-async def frames(
-    store: HistoryStore, snapshot: reads.Snapshot, limits: Limits
-) -> AsyncGenerator[history_pb.ReadSnapshotResponse | bytes]:
-    """Yield the encoded frames of a snapshot: header, order, batches, footer.
+def header(snapshot: reads.Snapshot, *, is_delta: bool = False) -> bytes:
+    """Return the encoded header frame of a snapshot, or of a delta that leads to it."""
+    fields = history_pb.SnapshotHeader(
+        branch=snapshot.branch,
+        incarnation=snapshot.branch.incarnation,
+        revision=snapshot.at,
+        message_count=snapshot.message_count,
+        is_delta=is_delta,
+    )
+    return encoding.snapshot_header(fields, snapshot.system)
+
+
+async def messages_and_footer(
+    store: HistoryStore, snapshot: reads.Snapshot, limits: Limits, former: Batch[bytes] | None = None
+) -> AsyncGenerator[Frame]:
+    """Yield the encoded frames that a snapshot ends with: batches, all or those after one, and footer.
 
     Raises:
         BranchDeletedError: The branch was deleted meanwhile.
         RevisionExpiredError: The revision was dropped meanwhile.
     """
-    yield _header(snapshot)
-    async for part in order(store, snapshot, limits, encoding.snapshot_order):
-        yield part
-    sent, digest = 0, hashlib.sha256()
-    async with aclosing(batches(store, snapshot, limits, encoding.snapshot_batch)) as parts:
-        async for batch in parts:
-            sent, digest = batch.sent, batch.digest
-            yield batch.part
-    yield encoding.snapshot_footer(sent, digest.digest())
+    last = former
+    async with aclosing(batches(store, snapshot, limits, encoding.snapshot_batch, former)) as parts:
+        async for last in parts:
+            yield last.part
+    yield footer(last)
 
 
-def _header(snapshot: reads.Snapshot) -> bytes:
-    header = history_pb.SnapshotHeader(
-        branch=snapshot.branch,
-        incarnation=snapshot.branch.incarnation,
-        revision=snapshot.at,
-        message_count=snapshot.message_count,
-    )
-    return encoding.snapshot_header(header, snapshot.system)
+def footer(last: Batch[bytes] | None) -> Frame:
+    """Return the footer frame after the last batch; None if there is none."""
+    if last is None:
+        return encoding.snapshot_footer(0, hashlib.sha256().digest())
+    return encoding.snapshot_footer(last.sent, last.digest.digest())
+
+
+def order_part_ids(limits: Limits) -> int:
+    """Ids in an order part, the last one aside."""
+    return max(1, (limits.frame_bytes - _FRAME_MARGIN) // encoding.ORDER_ENTRY_BYTES)
 
 
 async def order(
     store: HistoryStore, snapshot: reads.Snapshot, limits: Limits, render: Callable[[Sequence[str]], T]
 ) -> AsyncIterator[T]:
     """Yield the ids of the selection in parts, none empty, each as ``render`` made it."""
-    most = max(1, (limits.frame_bytes - _FRAME_MARGIN) // encoding.ORDER_ENTRY_BYTES)
+    most = order_part_ids(limits)
     if snapshot.chosen is not None:
         for start in range(0, snapshot.message_count, most):
             yield render(snapshot.chosen[start : start + most])
@@ -110,9 +122,16 @@ def _read_order_part(
 
 
 async def batches(
-    store: HistoryStore, snapshot: reads.Snapshot, limits: Limits, render: Callable[[list[bytes]], T]
+    store: HistoryStore,
+    snapshot: reads.Snapshot,
+    limits: Limits,
+    render: Callable[[list[bytes]], T],
+    former: Batch[T] | None = None,
 ) -> AsyncGenerator[Batch[T]]:
-    """Yield the selection's messages in batches, none empty, each as ``render`` made it of their bytes."""
+    """Yield the selection's messages in batches, none empty, each as ``render`` made it of their bytes.
+
+    All of them, or those after a former batch.
+    """
 
     def begin(sent: int, after: str | None, digest: _Hash) -> asyncio.Future[Batch[T]] | None:
         if sent == snapshot.message_count:
@@ -124,7 +143,10 @@ async def batches(
         return _begin(store.read(read))
 
     # The next batch is read while this one is on its way.
-    ahead = begin(0, None, hashlib.sha256())
+    if former is None:
+        ahead = begin(0, None, hashlib.sha256())
+    else:
+        ahead = begin(former.sent, former.last_id, former.digest)
     try:
         while ahead is not None:
             batch = await ahead

@@ -97,7 +97,7 @@ class BranchFileReader:
             FieldInvalidError: The file is incomplete, or its footer tells of another one.
         """
         if self._pending or not self._is_ended or self._branch is None:
-            missing = FieldInvalidError.of("data", "the file ends here, before its footer's end")
+            missing = FieldInvalidError.of("data", "the file ends here, before its last line, `end`")
             # What is missing belongs to the line after the last whole one.
             raise _at_line(missing, self._line + 1)
         fault = self._links.fault()
@@ -124,7 +124,7 @@ class BranchFileReader:
 
     def _take(self, line: bytes) -> None:
         if self._is_ended:
-            _refuse("data", "the file goes on after its footer")
+            _refuse("data", "the file goes on after its last line, `end`")
         kind, record = record_of(line)
         if self._branch is None:
             self._branch = branch_of(record, self._limits)

@@ -43,7 +43,8 @@ def record_of(line: bytes) -> tuple[str, dict[str, Any]]:
     """
     # A JSON reader would take blanks around it, and with them other line ends.
     if not (line.startswith(b"{") and line.endswith(b"}")):
-        raise _not("a JSON object that fills the line")
+        note = " (it ends in CR; lines end in LF only)" if line.endswith(b"\r") else ""
+        raise _not(f"a JSON object that fills the line{note}")
     try:
         record = parse_json_text(line.decode())
     except UnicodeDecodeError as error:

@@ -8,7 +8,7 @@ message changed twice in a write is stored once.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -16,6 +16,7 @@ from antiphon.message.v1 import message_pb2 as message_pb
 from history_service.domain import changes
 from history_service.domain.order_keys import GAP, SYSTEM_KEY
 from history_service.domain.prepared import ACTION_REQUEST, PreparedMessage, decode, encode
+from history_service.domain.views import replace_view
 from history_service.storage.port import BranchRow, Member, NewMember, WriteTransaction
 
 _SINGLE_SCANS = 4
@@ -72,12 +73,18 @@ class Changeset:
         self._removed: list[str] = []
         self._view_head: str | None = None
         self._view_removed: list[str] = []
+        self._new_view: Sequence[str] | None = None
         self._had_system = branch.system_id is not None
         self._stored_count = branch.message_count
         self._scans = 0
         self._order_keys: list[int] | None = None
 
     # Reading
+
+    @property
+    def former_revision(self) -> int:
+        """The revision the write begins from."""
+        return self.branch.revision - 1
 
     def load(self, message_ids: Iterable[str]) -> None:
         """Look up messages ahead, all at once."""
@@ -244,6 +251,10 @@ class Changeset:
         self._view_removed.extend(message_ids)
         self.operations.append(("remove", list(message_ids)))
 
+    def select_view(self, message_ids: Sequence[str]) -> None:
+        """Select messages of the branch, as the write leaves it, as its view in place of any other."""
+        self._new_view = message_ids
+
     # Storing
 
     def flush(self) -> None:
@@ -256,7 +267,9 @@ class Changeset:
         if dirty:
             dirty.sort(key=attrgetter("order_key"))
             tx.insert_members(key, revision, [entry.new_row() for entry in dirty])
-        if self.branch.view_epoch is not None:
+        if self._new_view is not None:
+            replace_view(tx, self.branch, self._new_view)
+        elif self.branch.view_epoch is not None:
             self._flush_view(self.branch.view_epoch)
         if self._appended:
             self.operations.append(
@@ -264,6 +277,8 @@ class Changeset:
             )
         if self._relinked:
             self.operations.append(("relink", sorted(self._relinked)))
+        if self._new_view is not None:
+            self.operations.append(("view", len(self._new_view)))
         changes.record(tx, self.branch, changes.ChangeKind.MEMBERSHIP, self.operations)
         tx.save_head(self.branch)
 

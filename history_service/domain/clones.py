@@ -2,7 +2,8 @@
 
 A clone has a new id and time; ``clone_from`` in its metadata names the message
 it was cloned from. Everything else of it stays byte for byte, the rest of the
-metadata's text too. Action links and the view name the clones.
+metadata's text too. Action links, the ends of a summary's stretch and the view
+name the clones.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from history_service.domain.prepared import (
     ACTION_RESPONSE,
     KIND_NUMBERS,
     NANOSECONDS,
+    SUMMARY,
     Stamper,
     decode,
     encode,
@@ -80,6 +82,8 @@ def clone_messages(
     for message in originals:
         if kinds[message.id] in PARTNER_KINDS:
             _relink(message, kinds, new_ids, cut)
+        elif kinds[message.id] == SUMMARY:
+            _rename_stretch(message.summary, new_ids)
         message.metadata_json = set_member(message.metadata_json or "{}", CLONE_KEY, message.id)
         message.id = new_ids[message.id]
         message.created_at.seconds, message.created_at.nanos = seconds, nanos
@@ -127,6 +131,12 @@ def _relink(
         set_link(message, None)
     elif kinds.get(link_id) == PARTNER_KINDS[_kind(message)]:
         set_link(message, new_ids[link_id])
+
+
+def _rename_stretch(summary: message_pb.SummaryContent, new_ids: Mapping[str, str]) -> None:
+    """Let a summary name the clones of its first and last message, where the fork has them."""
+    summary.first_id = new_ids.get(summary.first_id, summary.first_id)
+    summary.last_id = new_ids.get(summary.last_id, summary.last_id)
 
 
 def _link(message: message_pb.Message) -> str | None:

@@ -39,7 +39,7 @@ class ForkSource:
         if request.HasField("up_to_message_id"):
             self.up_to = tx.order_key(self.branch.key, self.at, request.up_to_message_id)
             if self.up_to is None:
-                raise MessageNotFoundError.of([request.up_to_message_id])
+                raise MessageNotFoundError.of([request.up_to_message_id], at_revision=self.at)
 
     def cut_pairs(self, tx: ReadTransaction) -> list[CutMember]:
         """Find the copied sides of call/result pairs whose other side is not copied."""

@@ -34,10 +34,9 @@ def add_messages(
     changes = Changeset(tx, branch)
     _look_ahead(changes, batch)
     written = [
-        _add(changes, prepared, f"messages[{index}]", allow_unresolved)
-        for index, prepared in enumerate(batch)
+        put(changes, prepared, f"messages[{index}]", allow_unresolved) for index, prepared in enumerate(batch)
     ]
-    return _store_batch(changes, written)
+    return store_batch(changes, written)
 
 
 def _look_ahead(changes: Changeset, batch: Sequence[PreparedMessage]) -> None:
@@ -51,10 +50,13 @@ def _look_ahead(changes: Changeset, batch: Sequence[PreparedMessage]) -> None:
     changes.load_links([*awaited, *absent])
 
 
-def _add(
+def put(
     changes: Changeset, prepared: PreparedMessage, field: str, allow_unresolved: bool
 ) -> tuple[Entry, bool]:
-    """Apply one message; return its entry and whether it replaced one."""
+    """Apply one message of a write; return its entry and whether it replaced one.
+
+    ``field`` is its path in errors. Raises as ``add_messages`` does.
+    """
     current = None if prepared.fresh else changes.find(prepared.message_id)
     if current is None:
         if prepared.kind == SYSTEM:
@@ -81,7 +83,8 @@ def check_kind(current: Entry, prepared: PreparedMessage) -> None:
         )
 
 
-def _store_batch(changes: Changeset, written: Sequence[tuple[Entry, bool]]) -> history_pb.AddMessagesResponse:
+def store_batch(changes: Changeset, written: Sequence[tuple[Entry, bool]]) -> history_pb.AddMessagesResponse:
+    """Store a write that only put messages, as ``put`` told of them; return their places."""
     response = history_pb.AddMessagesResponse()
     place = response.placements.add
     index = changes.first_appended_index
@@ -108,8 +111,8 @@ def set_system(
         ContentKindFixedError: The id is another message's.
     """
     changes = Changeset(tx, branch)
-    written = _add(changes, prepared, "", allow_unresolved=False)
-    return history_pb.SetSystemResponse(placement=_store_batch(changes, [written]).placements[0])
+    written = put(changes, prepared, "", allow_unresolved=False)
+    return history_pb.SetSystemResponse(placement=store_batch(changes, [written]).placements[0])
 
 
 def remove_messages(
@@ -125,7 +128,8 @@ def remove_messages(
     changes.load(message_ids)
     found = [entry for message_id in message_ids if (entry := changes.find(message_id)) is not None]
     if len(found) < len(message_ids):
-        raise MessageNotFoundError.of([i for i in message_ids if changes.find(i) is None])
+        missing = [i for i in message_ids if changes.find(i) is None]
+        raise MessageNotFoundError.of(missing, at_revision=changes.former_revision)
     if branch.system_id in message_ids:
         raise SystemRecordFixedError("the system record cannot be removed; replace it with SetSystem")
     changes.remove(message_ids)
@@ -147,7 +151,7 @@ def move_message(
     changes = Changeset(tx, branch)
     entry = changes.find(message_id)
     if entry is None:
-        raise MessageNotFoundError.of([message_id])
+        raise MessageNotFoundError.of([message_id], at_revision=changes.former_revision)
     if index >= branch.message_count:
         raise FieldInvalidError.of("index", f"must be less than the message count, {branch.message_count}")
     if branch.system_id is not None and (message_id == branch.system_id or index == 0):

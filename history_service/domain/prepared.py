@@ -18,6 +18,7 @@ from antiphon_client.messages.validation import canonicalize_message, kind_of
 SYSTEM = int(history_pb.MESSAGE_KIND_SYSTEM)
 ACTION_REQUEST = int(history_pb.MESSAGE_KIND_ACTION_REQUEST)
 ACTION_RESPONSE = int(history_pb.MESSAGE_KIND_ACTION_RESPONSE)
+SUMMARY = int(history_pb.MESSAGE_KIND_SUMMARY)
 
 KIND_NUMBERS: dict[str | None, int] = {
     name.removeprefix("MESSAGE_KIND_").lower(): number

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon_client.errors import MessageNotFoundError, SizeLimitExceededError, StoreCorruptError
 from antiphon_client.selection import check_selection
+from history_service.domain import changes
 from history_service.domain.branches import describe, open_branch, revision_to_read, system_at
 from history_service.storage.port import AnchorNotFoundError, BranchKey, ReadTransaction
 
@@ -54,7 +55,7 @@ def get_messages(
     sizes = tx.message_sizes(branch.key, at, message_ids)
     missing = [message_id for message_id in dict.fromkeys(message_ids) if message_id not in sizes]
     if missing:
-        raise MessageNotFoundError.of(missing)
+        raise MessageNotFoundError.of(missing, at_revision=at)
     total = sum(sizes[message_id] + overhead for message_id in message_ids)
     if total > reply_bytes:
         raise SizeLimitExceededError.of(
@@ -129,11 +130,17 @@ def snapshot_ids(tx: ReadTransaction, snapshot: Snapshot, after: str | None, lim
         BranchDeletedError: The branch was deleted since.
         RevisionExpiredError: The revision was dropped since.
     """
-    _check_kept(tx, snapshot)
+    check_kept(tx, snapshot)
     return tx.read_ids(snapshot.key, snapshot.at, view=snapshot.view, after=after, limit=limit)
 
 
-def _check_kept(tx: ReadTransaction, snapshot: Snapshot) -> None:
+def check_kept(tx: ReadTransaction, snapshot: Snapshot) -> None:
+    """Check that a snapshot's branch and revision are still there to be read.
+
+    Raises:
+        BranchDeletedError: The branch was deleted since.
+        RevisionExpiredError: The revision was dropped since.
+    """
     branch = open_branch(tx, snapshot.key.tenant_id, snapshot.key.branch_id)
     revision_to_read(branch, snapshot.at)
 
@@ -148,7 +155,7 @@ def snapshot_batch(
         RevisionExpiredError: The revision was dropped since.
         StoreCorruptError: The last message's bytes hold another id than its own.
     """
-    _check_kept(tx, snapshot)
+    check_kept(tx, snapshot)
     key, at = snapshot.key, snapshot.at
     if snapshot.chosen is not None:
         return tx.read_selected(key, at, snapshot.chosen[sent : sent + limit], max_bytes)
@@ -157,3 +164,41 @@ def snapshot_batch(
     except AnchorNotFoundError:
         raise StoreCorruptError("a stored message is not the one it should be") from None
     return page.bodies
+
+
+class Growth(NamedTuple):
+    """How a branch's selection grew from one revision to another."""
+
+    renewed: set[str]
+    """Messages that stand where they stood and have another version."""
+    appended: list[str]
+    """Ids that came to its end."""
+
+
+def growth(
+    tx: ReadTransaction, snapshot: Snapshot, since: int, last_id: str | None, limit: int
+) -> Growth | None:
+    """Tell how a selection grew out of the one at an earlier revision; None if it did more than grow.
+
+    Args:
+        tx: The transaction.
+        snapshot: The snapshot, without a chosen selection.
+        since: The earlier revision.
+        last_id: The last message then; None if there was none.
+        limit: The most revisions and the most ids looked at; None for more of either.
+
+    Raises:
+        BranchDeletedError: The branch was deleted since.
+        RevisionExpiredError: The revision was dropped since.
+    """
+    if snapshot.at - since > limit:
+        return None
+    check_kept(tx, snapshot)
+    renewed = changes.renewed_between(tx, snapshot.key, since, snapshot.at)
+    if renewed is None:
+        return None
+    try:
+        appended = tx.read_ids(snapshot.key, snapshot.at, view=snapshot.view, after=last_id, limit=limit + 1)
+    except AnchorNotFoundError:
+        return None
+    return None if len(appended) > limit else Growth(renewed, appended)

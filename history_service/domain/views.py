@@ -20,13 +20,18 @@ def select_view(
         ProgressionInvalidError: Ids are unknown or repeated.
     """
     check_selection(message_ids, tx.members(branch.key, message_ids).keys())
-    if branch.view_epoch is not None:
-        tx.end_view(branch.key, branch.view_epoch, branch.revision)
-    begin_view(tx, branch, message_ids)
+    replace_view(tx, branch, message_ids)
     content = {"epoch": branch.revision, "count": len(message_ids)}
     changes.record(tx, branch, changes.ChangeKind.VIEW_SELECTED, content)
     tx.save_head(branch)
     return history_pb.SelectViewResponse()
+
+
+def replace_view(tx: WriteTransaction, branch: BranchRow, message_ids: Sequence[str]) -> None:
+    """End the selected view, if there is one, and begin another; the head follows."""
+    if branch.view_epoch is not None:
+        tx.end_view(branch.key, branch.view_epoch, branch.revision)
+    begin_view(tx, branch, message_ids)
 
 
 def begin_view(tx: WriteTransaction, branch: BranchRow, message_ids: Sequence[str]) -> None:

@@ -131,8 +131,7 @@ Steps = Iterable[history_pb.BranchOperation]
 def _operations(row: ChangeRow) -> Iterator[history_pb.BranchOperation]:
     """Yield the steps of a record; its payload is as ``history_service.domain.changes`` says."""
     if row.kind == ChangeKind.VIEW_SELECTED:
-        count = json.loads(row.payload)["count"]
-        yield history_pb.BranchOperation(view_selected=history_pb.ViewSelected(message_count=count))
+        yield from _view(json.loads(row.payload)["count"])
     elif row.kind == ChangeKind.VIEW_CLEARED:
         yield history_pb.BranchOperation(view_cleared=history_pb.ViewCleared())
     elif row.kind == ChangeKind.MEMBERSHIP:
@@ -171,6 +170,10 @@ def _move(message_id: str, index: int) -> Steps:
     return (history_pb.BranchOperation(moved=moved),)
 
 
+def _view(count: int) -> Steps:
+    return (history_pb.BranchOperation(view_selected=history_pb.ViewSelected(message_count=count)),)
+
+
 def _clear() -> Steps:
     return (history_pb.BranchOperation(cleared=history_pb.MessagesCleared()),)
 
@@ -188,4 +191,5 @@ _MEMBERSHIP: dict[str, Callable[..., Any]] = {
     "remove": _remove,
     "move": _move,
     "clear": _clear,
+    "view": _view,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from antiphon_client.errors import StoreCorruptError
 from history_service.storage.memory_retention import bodies_of, copied_row, living_at, swept, to_sweep
@@ -14,6 +14,15 @@ from history_service.storage.port import BranchKey, BranchRow, CopiedRows, CutMe
 
 class MemoryTransaction(Transaction):
     """Every primitive of ``WriteTransaction``: reading needs nothing that writing does not have."""
+
+    def held_since(self, key: BranchKey, revision: int, message_ids: Collection[str]) -> set[str]:
+        """See ``ReadTransaction.held_since``."""
+        versions = self._branch(key).members.versions
+        return {
+            message_id
+            for message_id in message_ids
+            if any(row.removed is None or row.removed > revision for row in versions.get(message_id, ()))
+        }
 
     def order_key(self, key: BranchKey, at: int, message_id: str) -> int | None:
         """See ``ReadTransaction.order_key``."""

@@ -17,6 +17,7 @@ from history_service.storage.port import (
     Member,
     MessagePage,
     NewMember,
+    Place,
     RecordedResponse,
 )
 
@@ -194,6 +195,25 @@ class Transaction:
                 return MessagePage(bodies, complete=False)
             bodies.append(body)
         return MessagePage(bodies, complete=True)
+
+    def places(
+        self, key: BranchKey, at: int, view: int | None, message_ids: Collection[str]
+    ) -> dict[str, Place]:
+        """See ``ReadTransaction.places``."""
+        rows, members = self._rows(key, view), self._branch(key).members
+        found = ((rows.at(message_id, at), members.at(message_id, at)) for message_id in message_ids)
+        return {
+            row.message_id: Place(row.order_key, member.body)
+            for row, member in found
+            if row is not None and member is not None
+        }
+
+    def count_between(self, key: BranchKey, at: int, view: int | None, low: int, high: int | None) -> int:
+        """See ``ReadTransaction.count_between``."""
+        rows = self._rows(key, view).ordered
+        start = bisect_right(rows, low, key=order_key_of)
+        end = len(rows) if high is None else bisect_left(rows, high, key=order_key_of)
+        return sum(row.lives_at(at) for row in rows[start:end])
 
     def changes(self, key: BranchKey, after_revision: int, limit: int) -> list[ChangeRow]:
         """See ``ReadTransaction.changes``."""

@@ -146,6 +146,15 @@ class NewMember(NamedTuple):
     """An encoded message to store, or the number of a body stored before."""
 
 
+class Place(NamedTuple):
+    """Where a message stands at a revision, and with which content."""
+
+    order_key: int
+    """In the selection asked about, the members or a view."""
+    body: int
+    """Number of its body."""
+
+
 class CutMember(NamedTuple):
     """A member on one side of a cut whose link names a member on the other side."""
 
@@ -322,6 +331,17 @@ class ReadTransaction(Protocol):
             AnchorNotFoundError: ``after`` is given and not in the selection at ``at``.
         """
 
+    def places(
+        self, key: BranchKey, at: int, view: int | None, message_ids: Collection[str]
+    ) -> dict[str, Place]:
+        """Find where messages stand in the members, or in a view, at a revision; absent ids are left out."""
+
+    def count_between(self, key: BranchKey, at: int, view: int | None, low: int, high: int | None) -> int:
+        """Count the members, or a view's, at a revision, strictly between two order keys.
+
+        ``high`` is None for no bound. Cost: that of the rows between.
+        """
+
     def changes(self, key: BranchKey, after_revision: int, limit: int) -> list[ChangeRow]:
         """Read up to ``limit`` change records of revisions over ``after_revision``, by revision."""
 
@@ -329,6 +349,9 @@ class ReadTransaction(Protocol):
 
     def order_key(self, key: BranchKey, at: int, message_id: str) -> int | None:
         """Return the order key of a message at a revision; None if the branch did not hold it."""
+
+    def held_since(self, key: BranchKey, revision: int, message_ids: Collection[str]) -> set[str]:
+        """Find which of the given ids are members at a revision or became so later; removed ones count."""
 
     def cut_members(self, key: BranchKey, at: int, up_to: int) -> list[CutMember]:
         """Find the members at a revision, up to an order key, whose link names one beyond it.

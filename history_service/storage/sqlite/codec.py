@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from history_service.storage.port import BranchKey, BranchRow, ForkOrigin, Member
 
@@ -56,23 +57,34 @@ def key_columns(key: BranchKey) -> KeyColumns:
 BRANCH_COLUMNS = (
     "number, tenant_id, lineage_id, branch_id, incarnation, created_at, external_key, parent_branch_id, "
     "revision, message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted, "
-    "forked_from, forked_revision, forked_up_to, oldest_revision, sweep_after"
+    "forked_from, forked_revision, forked_up_to, oldest_revision, sweep_after, last_change"
 )
 """The columns ``branch_row`` takes, in its order."""
 
 BranchColumns = tuple[
     int, str, bytes, bytes, bytes, int, bytes | None, bytes | None,
     int, int, int, bytes | None, int | None, int, int, int,
-    bytes | None, int | None, bytes | None, int, int | None,
+    bytes | None, int | None, bytes | None, int, int | None, int | None,
 ]  # fmt: skip
 
 
-def branch_row(columns: BranchColumns) -> tuple[int, BranchRow]:
-    """Decode a row of ``branch``: its number and the branch."""
+class NumberedBranch(NamedTuple):
+    """A row of ``branch``."""
+
+    number: int
+    """Its own number."""
+    row: BranchRow
+    """The branch; not to be changed."""
+    last_change: int | None
+    """Number of its last change record."""
+
+
+def branch_row(columns: BranchColumns) -> NumberedBranch:
+    """Decode a row of ``branch``."""
     (
         number, tenant_id, lineage_id, branch_id, incarnation, created_at, external_key, parent_branch_id,
         revision, message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted,
-        forked_from, forked_revision, forked_up_to, oldest_revision, sweep_after,
+        forked_from, forked_revision, forked_up_to, oldest_revision, sweep_after, last_change,
     ) = columns  # fmt: skip
     row = BranchRow(
         key=BranchKey(tenant_id, id_text(lineage_id), id_text(branch_id)),
@@ -92,7 +104,20 @@ def branch_row(columns: BranchColumns) -> tuple[int, BranchRow]:
         oldest_revision=oldest_revision,
         sweep_after=sweep_after,
     )
-    return number, row
+    return NumberedBranch(number, row, last_change)
+
+
+def head_columns(branch: BranchRow) -> tuple[int, int, int, bytes | None, int | None, int, int]:
+    """Encode a branch's head: the columns from ``revision`` to ``view_last_key``."""
+    return (
+        branch.revision,
+        branch.message_count,
+        branch.last_key,
+        optional_id_blob(branch.system_id),
+        branch.view_epoch,
+        branch.view_count,
+        branch.view_last_key,
+    )
 
 
 def _fork_origin(branch_id: bytes | None, revision: int | None, up_to: bytes | None) -> ForkOrigin | None:

@@ -15,6 +15,7 @@ import apsw
 
 from history_service.storage.port import BranchKey, RecordedResponse
 from history_service.storage.sqlite import writing_sql as sql
+from history_service.storage.sqlite.codec import NumberedBranch, head_columns
 
 Row = tuple[Any, ...]
 Address = tuple[str, str]
@@ -29,7 +30,7 @@ class PendingRows:
 
     Attributes:
         branches: The branches that have something here.
-        heads: The last head of each branch, as ``sql.SAVE_HEADS`` takes it.
+        heads: The last head of each branch.
         responses: What request ids of here were used for.
         bodies: Rows of ``message_body``.
         members: Rows of ``member``.
@@ -41,7 +42,7 @@ class PendingRows:
     def __init__(self) -> None:
         """Hold nothing."""
         self.branches: set[BranchKey] = set()
-        self.heads: dict[Address, Row] = {}
+        self.heads: dict[Address, NumberedBranch] = {}
         self.responses: dict[Address, RecordedResponse] = {}
         self.bodies: list[Row] = []
         self.members: list[Row] = []
@@ -68,7 +69,8 @@ class PendingRows:
         write_rows(connection, sql.INSERT_VIEW_ROWS, self.view_rows)
         write_rows(connection, sql.INSERT_CHANGES, self.changes)
         write_rows(connection, sql.INSERT_RESPONSES, self.recorded)
-        write_rows(connection, sql.SAVE_HEADS, list(self.heads.values()))
+        heads = [(head.number, *head_columns(head.row), head.last_change) for head in self.heads.values()]
+        write_rows(connection, sql.SAVE_HEADS, heads)
         self.clear()
 
 

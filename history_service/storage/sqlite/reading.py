@@ -17,13 +17,16 @@ from history_service.storage.port import (
     CutMember,
     Member,
     MessagePage,
+    Place,
     RecordedResponse,
 )
 from history_service.storage.sqlite import codec
+from history_service.storage.sqlite.change_chain import CHANGES
 from history_service.storage.sqlite.codec import (
     BRANCH_COLUMNS,
     MEMBER_COLUMNS,
     KeyColumns,
+    NumberedBranch,
     id_blob,
     id_text,
     key_columns,
@@ -80,6 +83,14 @@ _COUNT = _at_revision("count(*)", "member", _OF_BRANCH)
 _COUNT_VIEW = _at_revision("count(*)", "view_row", f"{_OF_BRANCH} AND epoch = ?")
 _KEY_AT = _at_revision("order_key", "member", f"{_OF_BRANCH} AND message_id = ?")
 _VIEW_KEY_AT = _at_revision("order_key", "view_row", f"{_OF_BRANCH} AND epoch = ? AND message_id = ?")
+_PLACE_AT = _at_revision("message_id, order_key, body", "member", f"{_OF_BRANCH} AND message_id = ?")
+_VIEW_PLACE_AT = _at_revision(
+    "message_id, order_key", "view_row", f"{_OF_BRANCH} AND epoch = ? AND message_id = ?"
+)
+_BETWEEN = "order_key > ? AND order_key < ?"
+_COUNT_BETWEEN = _at_revision("count(*)", "member", f"{_OF_BRANCH} AND {_BETWEEN}")
+_COUNT_VIEW_BETWEEN = _at_revision("count(*)", "view_row", f"{_OF_BRANCH} AND epoch = ? AND {_BETWEEN}")
+_NO_BOUND = 2**63 - 1
 _SIZE_AT = _at_revision(
     "message_id, (SELECT length(bytes) FROM message_body WHERE number = body)",
     "member",
@@ -87,6 +98,11 @@ _SIZE_AT = _at_revision(
 )
 _BODY_AT = _at_revision(
     "(SELECT bytes FROM message_body WHERE number = body)", "member", f"{_OF_BRANCH} AND message_id = ?"
+)
+_HELD_SINCE = (
+    f"SELECT message_id {_LIVE_MEMBER} AND message_id = ? UNION ALL"
+    f" SELECT message_id FROM member INDEXED BY ended_member_by_message WHERE {_OF_BRANCH}"
+    " AND message_id = ? AND removed_revision > ?"
 )
 _KIND_AT = _at_revision("kind, order_key", "member", f"{_OF_BRANCH} AND message_id = ?")
 # Parameters: the branch's three, at, up to; then the branch's three, at twice, up to.
@@ -99,11 +115,6 @@ _LINKED_AT = (
     " AND link_id IS NOT NULL"
 )
 _TO_SWEEP = f"SELECT {BRANCH_COLUMNS} FROM branch WHERE sweep_after <= ? ORDER BY sweep_after LIMIT ?"
-_CHANGES = (
-    "SELECT revision, kind, ignorable, payload, writer_id, counter"
-    " FROM change INDEXED BY change_by_revision JOIN writer ON writer.number = change.writer"
-    f" WHERE {_OF_BRANCH} AND revision > ? ORDER BY revision, change.rowid LIMIT ?"
-)
 
 
 class SqliteReadTransaction:
@@ -124,9 +135,9 @@ class SqliteReadTransaction:
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
         """See ``ReadTransaction.branch``."""
         found = self._numbered_branch(tenant_id, branch_id)
-        return None if found is None else found[1]
+        return None if found is None else found.row
 
-    def _numbered_branch(self, tenant_id: str, branch_id: str) -> tuple[int, BranchRow] | None:
+    def _numbered_branch(self, tenant_id: str, branch_id: str) -> NumberedBranch | None:
         columns: Any = self._connection.execute(_BRANCH, (tenant_id, id_blob(branch_id))).fetchone()
         return None if columns is None else codec.branch_row(columns)
 
@@ -176,7 +187,7 @@ class SqliteReadTransaction:
             f" WHERE {where} ORDER BY {order} LIMIT :limit"
         )
         rows: Any = self._connection.execute(sql, values)
-        return [codec.branch_row(columns)[1] for columns in rows]
+        return [codec.branch_row(columns).row for columns in rows]
 
     def metadata(self, key: BranchKey, at: int) -> str:
         """See ``ReadTransaction.metadata``."""
@@ -294,12 +305,45 @@ class SqliteReadTransaction:
             bodies.append(body)
         return MessagePage(bodies, True)
 
+    def places(
+        self, key: BranchKey, at: int, view: int | None, message_ids: Collection[str]
+    ) -> dict[str, Place]:
+        """See ``ReadTransaction.places``."""
+        members = {
+            message_id: Place(order_key, body)
+            for message_id, order_key, body in self._at_revision(_PLACE_AT, key, at, message_ids)
+        }
+        if view is not None:
+            scope = (*self._columns(key), view)
+            values = [_twice((*scope, message_id), at) for message_id in members]
+            rows: Any = self._connection.executemany(_VIEW_PLACE_AT, values)
+            members = {
+                message_id: Place(order_key, members[message_id].body) for message_id, order_key in rows
+            }
+        return {id_text(message_id): place for message_id, place in members.items()}
+
+    def count_between(self, key: BranchKey, at: int, view: int | None, low: int, high: int | None) -> int:
+        """See ``ReadTransaction.count_between``."""
+        scope: tuple[Any, ...] = self._columns(key) if view is None else (*self._columns(key), view)
+        sql = _COUNT_BETWEEN if view is None else _COUNT_VIEW_BETWEEN
+        bounds = (low, _NO_BOUND if high is None else high)
+        rows: Any = self._connection.execute(sql, _twice((*scope, *bounds), at))
+        return sum(number for (number,) in rows)
+
     def changes(self, key: BranchKey, after_revision: int, limit: int) -> list[ChangeRow]:
         """See ``ReadTransaction.changes``."""
-        rows: Any = self._connection.execute(_CHANGES, (*self._columns(key), after_revision, limit))
+        rows: list[Any] = []
+        columns, after, beyond = self._columns(key), after_revision, True
+        while beyond and len(rows) < limit:
+            wanted = after + limit - len(rows)
+            newest_first: Any = self._connection.execute(CHANGES, (*columns, wanted, after + 1)).fetchall()
+            rows += [row for row in reversed(newest_first) if row[0] > after]
+            # Where records were erased, a milestone may be far off and yet have few before it.
+            beyond = bool(newest_first) and newest_first[0][0] >= wanted
+            after = newest_first[0][0] if newest_first else after
         return [
             ChangeRow(revision, kind, bool(ignorable), payload, id_text(writer_id), counter)
-            for revision, kind, ignorable, payload, writer_id, counter in rows
+            for revision, kind, ignorable, payload, writer_id, counter in rows[:limit]
         ]
 
     # Forks and retention
@@ -308,6 +352,12 @@ class SqliteReadTransaction:
         """See ``ReadTransaction.order_key``."""
         found = self._value(_KEY_AT, _twice((*self._columns(key), id_blob(message_id)), at))
         return None if found is None else int(found)
+
+    def held_since(self, key: BranchKey, revision: int, message_ids: Collection[str]) -> set[str]:
+        """See ``ReadTransaction.held_since``."""
+        columns = self._columns(key)
+        values = [(*columns, blob, *columns, blob, revision) for blob in map(id_blob, message_ids)]
+        return {id_text(message_id) for (message_id,) in self._connection.executemany(_HELD_SINCE, values)}
 
     def cut_members(self, key: BranchKey, at: int, up_to: int) -> list[CutMember]:
         """See ``ReadTransaction.cut_members``."""
@@ -323,7 +373,7 @@ class SqliteReadTransaction:
     def branches_to_sweep(self, due: int, limit: int) -> list[BranchRow]:
         """See ``ReadTransaction.branches_to_sweep``."""
         rows: Any = self._connection.execute(_TO_SWEEP, (due, limit))
-        return [codec.branch_row(columns)[1] for columns in rows]
+        return [codec.branch_row(columns).row for columns in rows]
 
     # Shared by the primitives
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from history_service.storage.port import BranchRow
-from history_service.storage.sqlite import forking_sql
+from history_service.storage.sqlite import change_chain, forking_sql
 from history_service.storage.sqlite import sweeping_sql as sql
 from history_service.storage.sqlite.codec import KeyColumns
 from history_service.storage.sqlite.connection import overwrite_deleted
@@ -40,12 +40,12 @@ class SweepingTransaction(SqliteWriteTransaction):
         former = self._head(*address)
         if former is None:
             raise LookupError("retention is saved for a branch that was not inserted")
-        number, row = former
-        self._connection.execute(sql.SAVE_RETENTION, (branch.oldest_revision, branch.sweep_after, number))
-        changed = row.copied()
+        values = (branch.oldest_revision, branch.sweep_after, former.number)
+        self._connection.execute(sql.SAVE_RETENTION, values)
+        changed = former.row.copied()
         changed.oldest_revision, changed.sweep_after = branch.oldest_revision, branch.sweep_after
         self._touched.append(address)
-        self._remember(address, (number, changed))
+        self._remember(address, former._replace(row=changed))
 
     def sweep(self, branch: BranchRow, limit: int) -> bool:
         """See ``WriteTransaction.sweep``."""
@@ -128,21 +128,32 @@ class SweepingTransaction(SqliteWriteTransaction):
             kept_metadata = self._value(sql.METADATA_HORIZON, (*columns, branch.oldest_revision))
             kept_changes = branch.oldest_revision
         erased = self._erase(sql.ERASE_METADATA, (*columns, kept_metadata, limit))
-        erased += self._erase(sql.ERASE_CHANGES, (*columns, kept_changes, limit - erased))
+        erased += self._erase_changes(columns, kept_changes, limit - erased)
         if branch.deleted:
             self._forget_external_key(branch)
+        return erased
+
+    def _erase_changes(self, columns: KeyColumns, kept: int, limit: int) -> int:
+        """Erase up to ``limit`` records before a revision, oldest first."""
+        erased = 0
+        while erased < limit:
+            newest_first = self._rows(change_chain.ERASABLE_CHANGES, (*columns, kept))
+            if not newest_first:
+                break
+            numbers = newest_first[erased - limit :]
+            self._connection.executemany(change_chain.ERASE_CHANGE, numbers)
+            erased += len(numbers)
         return erased
 
     def _forget_external_key(self, branch: BranchRow) -> None:
         address = branch.key.tenant_id, branch.key.branch_id
         found = self._head(*address)
         if found is not None:
-            number, row = found
-            self._connection.execute(sql.FORGET_EXTERNAL_KEY, (number,))
-            changed = row.copied()
+            self._connection.execute(sql.FORGET_EXTERNAL_KEY, (found.number,))
+            changed = found.row.copied()
             changed.external_key = None
             self._touched.append(address)
-            self._remember(address, (number, changed))
+            self._remember(address, found._replace(row=changed))
 
     def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
         return self._connection.execute(statement, values).fetchall()

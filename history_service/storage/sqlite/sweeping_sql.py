@@ -52,5 +52,4 @@ METADATA_HORIZON = (
     f"SELECT coalesce(max(revision), 0) FROM branch_metadata WHERE {OF_BRANCH} AND revision <= ?"
 )
 ERASE_METADATA = _erase("branch_metadata", "branch_metadata_by_revision", "revision < ?")
-ERASE_CHANGES = _erase("change", "change_by_revision", "revision < ?")
 FORGET_EXTERNAL_KEY = "UPDATE branch SET external_key = NULL WHERE number = ?"

@@ -11,7 +11,14 @@ import apsw
 
 from history_service.storage.port import BranchKey, BranchRow, NewMember, RecordedResponse
 from history_service.storage.sqlite import writing_sql as sql
-from history_service.storage.sqlite.codec import KeyColumns, id_blob, key_columns, optional_id_blob
+from history_service.storage.sqlite.codec import (
+    KeyColumns,
+    NumberedBranch,
+    head_columns,
+    id_blob,
+    key_columns,
+    optional_id_blob,
+)
 from history_service.storage.sqlite.pending import Address, PendingRows
 from history_service.storage.sqlite.reading import SqliteReadTransaction
 from history_service.storage.sqlite.recent_requests import RecentRequests
@@ -48,7 +55,8 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._counter_of_work = 0
         self._counter_of_commit = 0
         self._next_body = 1 + self._value(sql.LAST_BODY, ())
-        self._heads: OrderedDict[Address, tuple[int, BranchRow]] = OrderedDict()
+        self._next_change = 1 + self._value(sql.LAST_CHANGE, ())
+        self._heads: OrderedDict[Address, NumberedBranch] = OrderedDict()
         self._requests = RecentRequests(self._value(sql.GREATEST_REQUEST, ()))
         self._pending = PendingRows()
         self._failure: Exception | None = None
@@ -154,9 +162,9 @@ class SqliteWriteTransaction(SqliteReadTransaction):
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
         """See ``ReadTransaction.branch``."""
         found = self._head(tenant_id, branch_id)
-        return None if found is None else found[1].copied()
+        return None if found is None else found.row.copied()
 
-    def _head(self, tenant_id: str, branch_id: str) -> tuple[int, BranchRow] | None:
+    def _head(self, tenant_id: str, branch_id: str) -> NumberedBranch | None:
         address = tenant_id, branch_id
         found = self._heads.get(address)
         if found is not None:
@@ -169,7 +177,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
             self._remember(address, found)
         return found
 
-    def _remember(self, address: Address, head: tuple[int, BranchRow]) -> None:
+    def _remember(self, address: Address, head: NumberedBranch) -> None:
         self._heads[address] = head
         if len(self._heads) > HEADS_REMEMBERED:
             self._heads.popitem(last=False)
@@ -190,7 +198,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
                 branch.created_at,
                 external_key,
                 optional_id_blob(branch.parent_branch_id),
-                *_head_columns(branch),
+                *head_columns(branch),
                 int(branch.deleted),
             ),
         )
@@ -203,13 +211,15 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         former = self._head(*address)
         if former is None:
             raise LookupError("a head is saved for a branch that was not inserted")
-        number, row = former
         self._pending.branches.add(branch.key)
-        self._pending.heads[address] = (number, *_head_columns(branch))
-        if row.deleted != branch.deleted:
-            self._connection.execute(sql.SAVE_DELETED, (int(branch.deleted), number))
+        if former.row.deleted != branch.deleted:
+            self._connection.execute(sql.SAVE_DELETED, (int(branch.deleted), former.number))
+        self._change_head(address, former._replace(row=branch.copied()))
+
+    def _change_head(self, address: Address, head: NumberedBranch) -> None:
+        self._pending.heads[address] = head
         self._touched.append(address)
-        self._remember(address, (number, branch.copied()))
+        self._remember(address, head)
 
     def put_metadata(self, key: BranchKey, revision: int, metadata_json: str) -> None:
         """See ``WriteTransaction.put_metadata``."""
@@ -257,11 +267,19 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         """See ``WriteTransaction.append_change``."""
         self._writes()
         self.group_bytes += len(payload)
+        address = key.tenant_id, key.branch_id
+        head = self._head(*address)
+        if head is None:
+            raise LookupError("a change is recorded of a branch that was not inserted")
+        number = self._next_change
+        self._next_change += 1
+        position = self._writer, self._counter
+        self._counter += 1
         self._pending.branches.add(key)
         self._pending.changes.append(
-            (*key_columns(key), revision, kind, int(ignorable), payload, self._writer, self._counter)
+            (*key_columns(key), revision, kind, int(ignorable), payload, *position, number, head.last_change)
         )
-        self._counter += 1
+        self._change_head(address, head._replace(last_change=number))
 
     # Members
 
@@ -355,15 +373,3 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._connection.execute(
             sql.END_OTHER_VIEW_ROWS, (revision, *self._columns(key), epoch, optional_id_blob(keep))
         )
-
-
-def _head_columns(branch: BranchRow) -> tuple[int, int, int, bytes | None, int | None, int, int]:
-    return (
-        branch.revision,
-        branch.message_count,
-        branch.last_key,
-        optional_id_blob(branch.system_id),
-        branch.view_epoch,
-        branch.view_count,
-        branch.view_last_key,
-    )

@@ -37,12 +37,12 @@ INSERT_BRANCH = _insert(
     "tenant_id, branch_id, lineage_id, incarnation, created_at, external_key, parent_branch_id, revision,"
     " message_count, last_key, system_id, view_epoch, view_count, view_last_key, deleted",
 )
-# Of each row: the branch's number, then its head.
+# Of each row: the branch's number, its head, its last change.
 SAVE_HEADS = ManyRows(
     "UPDATE branch SET revision = head.column2, message_count = head.column3, last_key = head.column4,"
     " system_id = head.column5, view_epoch = head.column6, view_count = head.column7,"
-    " view_last_key = head.column8 FROM (VALUES ",
-    "(?, ?, ?, ?, ?, ?, ?, ?)",
+    " view_last_key = head.column8, last_change = head.column9 FROM (VALUES ",
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ") AS head WHERE branch.number = head.column1",
 )
 # Apart from the head: naming the column would rewrite three indexes with every write.
@@ -64,10 +64,12 @@ EXPIRE_RESPONSES = (
     " (SELECT rowid FROM recorded_response WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)"
 )
 INSERT_CHANGES = insert_many(
-    "change", "tenant_id, lineage_id, branch_id, revision, kind, ignorable, payload, writer, counter"
+    "change",
+    "tenant_id, lineage_id, branch_id, revision, kind, ignorable, payload, writer, counter, number, previous",
 )
 INSERT_WRITER = _insert("writer", "writer_id, started_at")
 
+LAST_CHANGE = "SELECT coalesce(max(number), 0) FROM change"
 LAST_BODY = "SELECT coalesce(max(number), 0) FROM message_body"
 INSERT_BODIES = insert_many("message_body", "number, tenant_id, lineage_id, bytes")
 INSERT_MEMBERS = insert_many(

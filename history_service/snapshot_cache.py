@@ -1,0 +1,158 @@
+"""Encoded snapshots kept in memory, so that a branch read again is neither read nor encoded again.
+
+What a branch holds at a revision never changes, so what is kept is never wrong;
+it can only be of no use any more. Whoever reads asks the store first whether the
+branch and the revision are there to be read, and takes the frames from here.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from history_service.domain.reads import Snapshot
+from history_service.snapshot_stream import Batch
+
+DEFAULT_CACHE_BYTES = 64 * 2**20
+"""What is kept at most, where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFrames:
+    """The frames of a snapshot of a whole branch or its view, but for header and footer.
+
+    Attributes:
+        at: The revision.
+        order: The order frames.
+        message_count: How many ids they have.
+        batches: The batches.
+    """
+
+    at: int
+    order: Sequence[bytes]
+    message_count: int
+    batches: Sequence[Batch[bytes]]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the frames."""
+        return sum(map(len, self.order)) + sum(len(batch.part) for batch in self.batches)
+
+
+_Branch = tuple[str, str, str]
+"""Tenant, branch id, incarnation."""
+
+
+class SnapshotCache:
+    """The frames of the newest snapshot read of each branch; those least in use go first.
+
+    Belongs to one event loop. Holds ``max_bytes`` at most, and as much again of
+    frames that are being gathered.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        """Keep nothing yet.
+
+        Args:
+            max_bytes: Bytes of frames kept at most; 0 keeps none.
+        """
+        self._max_bytes = max_bytes
+        self._kept: OrderedDict[_Branch, KeptFrames] = OrderedDict()
+        self._bytes = 0
+        self._gathered = 0
+        self._drops = 0
+
+    def find(self, snapshot: Snapshot) -> KeptFrames | None:
+        """Return what is kept of a snapshot's branch, of its revision or another; None for a selection."""
+        if snapshot.chosen is not None:
+            return None
+        branch = _branch(snapshot)
+        kept = self._kept.get(branch)
+        if kept is not None:
+            self._kept.move_to_end(branch)
+        return kept
+
+    def drop(self, tenant_id: str, branch_id: str) -> None:
+        """Let go of a branch that was deleted or trimmed, and of all that is being gathered."""
+        self._drops += 1
+        for branch in [branch for branch in self._kept if branch[:2] == (tenant_id, branch_id)]:
+            self._remove(branch)
+
+    def gather(self, snapshot: Snapshot) -> Gathering:
+        """Begin to gather a snapshot's frames."""
+        return Gathering(self, snapshot)
+
+    def _keep(self, snapshot: Snapshot, kept: KeptFrames) -> None:
+        branch = _branch(snapshot)
+        former = self._kept.get(branch)
+        size = kept.size
+        if size > self._max_bytes or (former is not None and former.at > kept.at):
+            return
+        self._remove(branch)
+        self._kept[branch] = kept
+        self._bytes += size
+        while self._bytes > self._max_bytes:
+            self._remove(next(iter(self._kept)))
+
+    def _remove(self, branch: _Branch) -> None:
+        former = self._kept.pop(branch, None)
+        if former is not None:
+            self._bytes -= former.size
+
+
+class Gathering:
+    """Frames on their way into the cache; a context, at whose end they are let go of."""
+
+    def __init__(self, cache: SnapshotCache, snapshot: Snapshot) -> None:
+        self._cache = cache
+        self._snapshot = snapshot
+        self._drops = cache._drops
+        self._order: list[bytes] = []
+        self._batches: list[Batch[bytes]] = []
+        self._bytes = 0
+        self._whole = snapshot.chosen is None
+
+    def __enter__(self) -> Gathering:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._let_go()
+
+    def add_order(self, frame: bytes) -> None:
+        """Take an order frame, if there is room."""
+        if self._fits(frame):
+            self._order.append(frame)
+
+    def add_batch(self, batch: Batch[bytes]) -> None:
+        """Take a batch, if there is room."""
+        if self._fits(batch.part):
+            self._batches.append(batch)
+
+    def keep(self) -> KeptFrames | None:
+        """Keep what was gathered, if it is all there is and nothing was dropped meanwhile; return it then."""
+        if not self._whole:
+            return None
+        snapshot = self._snapshot
+        kept = KeptFrames(snapshot.at, self._order, snapshot.message_count, self._batches)
+        if self._drops == self._cache._drops:
+            self._cache._keep(snapshot, kept)
+        return kept
+
+    def _fits(self, frame: bytes) -> bool:
+        if self._whole and self._cache._gathered + len(frame) > self._cache._max_bytes:
+            self._let_go()
+        if self._whole:
+            self._bytes += len(frame)
+            self._cache._gathered += len(frame)
+        return self._whole
+
+    def _let_go(self) -> None:
+        self._whole = False
+        self._cache._gathered -= self._bytes
+        self._bytes = 0
+        self._order, self._batches = [], []
+
+
+def _branch(snapshot: Snapshot) -> _Branch:
+    return snapshot.key.tenant_id, snapshot.key.branch_id, snapshot.branch.incarnation
