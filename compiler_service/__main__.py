@@ -11,7 +11,7 @@ from antiphon_client.edge.lifecycle import ServiceServer
 from antiphon_client.edge.options import OptionParser
 from antiphon_client.edge.process import run
 from compiler_service.server import SERVICE, build_server, open_history_channel
-from compiler_service.settings import CompilerSettings
+from compiler_service.settings import LIMITS, CompilerSettings
 
 PROG = "compiler_service"
 
@@ -19,7 +19,7 @@ _EXAMPLES = """examples:
   python -m compiler_service
   python -m compiler_service --listen unix:/tmp/compiler.sock --history unix:/tmp/history.sock
   python -m compiler_service --listen 127.0.0.1:7412 --history 127.0.0.1:7411 --log-level debug
-  python -m compiler_service --limit reply_bytes=2000000 --limit page_bytes=1000000 --print-config
+  python -m compiler_service --limit reply_bytes=2000000 --print-config
 
 Each flag has an environment variable: ANTIPHON_COMPILER_LISTEN, ANTIPHON_COMPILER_HISTORY,
 ANTIPHON_COMPILER_LIMITS__REPLY_BYTES and so on; flags win.
@@ -28,8 +28,18 @@ ANTIPHON_COMPILER_LIMITS__REPLY_BYTES and so on; flags win.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the service until it is told to stop, and return the exit code."""
-    parser = OptionParser(prog=PROG, description="Antiphon's compiler service.", epilog=_EXAMPLES)
+    parser = OptionParser(
+        prog=PROG, description="Antiphon's compiler service.", epilog=_EXAMPLES, limits=LIMITS
+    )
     parser.add_argument("--history", metavar="ADDRESS", help="where the history service listens")
+    parser.add_argument(
+        "--vocabularies",
+        metavar="FOLDER",
+        help="vocabularies of exact token counters, as o200k_base.tiktoken",
+    )
+    parser.add_argument(
+        "--cache-bytes", metavar="BYTES", help="memory of branches kept between calls; 0 keeps none"
+    )
     settings = parser.settings(CompilerSettings, arguments)
     return run(PROG, SERVICE.full_name, settings.log_level, lambda: _build(settings))
 

@@ -8,33 +8,138 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from compiler_service.state import CompiledTurn
+from antiphon.message.v1 import message_pb2
+from compiler_service.native.turns import (
+    CallPart,
+    ImagePart,
+    JsonPart,
+    OpaquePart,
+    Part,
+    ResultPart,
+    TextPart,
+    ThinkingPart,
+)
+from compiler_service.neutral import AnyTurn, wire_turns
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 _DOMAIN = b"antiphon.compiled.v1\x00"
 _TEXT = b"\x01"
 _PARTS = b"\x02"
-_TEXT_PART = b"\x01"
-_IMAGE_PART = b"\x02"
+_ABSENT = b"\x00"
+_PRESENT = b"\x01"
+_BY_BYTES = b"\x01"
+_BY_URL = b"\x02"
 _BYTES = tuple([bytes((number,)) for number in range(256)])
 """Every byte by its number; one is looked up for every turn."""
 
 
-def messages_digest(turns: Iterable[CompiledTurn]) -> str:
-    """Return the lower-case hexadecimal SHA-256 over the turns' canonical form."""
-    digest = hashlib.sha256(_DOMAIN)
-    update = digest.update
-    for role, text, images in turns:
-        if images:
-            update(_BYTES[role] + _PARTS + (1 + len(images)).to_bytes(4, "big") + _TEXT_PART + _string(text))
-            for url, detail in images:
-                update(_IMAGE_PART + _string(url) + _BYTES[detail])
+def messages_digest(turns: Iterable[AnyTurn], system_text: str | None = None) -> str:
+    """Return the lower-case hexadecimal SHA-256 over the turns' canonical form.
+
+    Args:
+        turns: The turns.
+        system_text: NATIVE's system text, which enters before them; None for none.
+    """
+    digest = begin_digest()
+    if system_text is not None:
+        digest.update(_BYTES[message_pb2.ROLE_SYSTEM] + _TEXT + _string(system_text))
+    digest.update(turns_form(turns))
+    return digest.hexdigest()
+
+
+def begin_digest() -> _Hash:
+    """Return the SHA-256 of no turns."""
+    return hashlib.sha256(_DOMAIN)
+
+
+def turns_form(turns: Iterable[AnyTurn]) -> bytes:
+    """Return the turns' canonical form; that of turns that follow each other is the forms joined."""
+    forms: list[bytes] = []
+    for role, text, parts in wire_turns(turns):
+        if text is None:
+            forms += (_BYTES[role], _PARTS, len(parts).to_bytes(4, "big"), *map(_part, parts))
         else:
             encoded = text.encode()
-            update(_BYTES[role] + _TEXT + len(encoded).to_bytes(8, "big") + encoded)
-    return digest.hexdigest()
+            forms += (_text_head(role, len(encoded)), encoded)
+    return b"".join(forms)
+
+
+@lru_cache(maxsize=16384)
+def _text_head(role: int, length: int) -> bytes:
+    return _BYTES[role] + _TEXT + length.to_bytes(8, "big")
 
 
 def _string(text: str) -> bytes:
     encoded = text.encode()
     return len(encoded).to_bytes(8, "big") + encoded
+
+
+def _optional(text: str | None) -> bytes:
+    return _ABSENT if text is None else _PRESENT + _string(text)
+
+
+def _flag(value: bool) -> bytes:
+    return b"\x01" if value else b"\x00"
+
+
+def _part(part: Part) -> bytes:
+    """Return a part's form; its first byte names its kind."""
+    if type(part) is TextPart:
+        return b"\x01" + _string(part.text)
+    if type(part) is CallPart:
+        return (
+            b"\x04"
+            + _string(part.id)
+            + _string(part.name)
+            + _string(part.arguments_json)
+            + _optional(part.arguments_text)
+            + _optional(part.thought_signature)
+        )
+    if type(part) is ResultPart:
+        return _result(part)
+    if type(part) is ImagePart:
+        if part.data is None and not part.mime_type:
+            return b"\x02" + _string(part.url or "") + _BYTES[part.detail]
+        return _image(part)
+    if type(part) is ThinkingPart:
+        return (
+            b"\x03"
+            + _string(part.thinking)
+            + _optional(part.signature)
+            + _optional(part.provider)
+            + _optional(part.model)
+        )
+    if type(part) is OpaquePart:
+        return b"\x07" + b"".join(map(_string, (part.provider, part.model, part.kind, part.data_json)))
+    if type(part) is JsonPart:
+        return b"\x08" + _string(part.value_json)
+    raise TypeError(f"no part of a turn: {part!r}")
+
+
+def _result(part: ResultPart) -> bytes:
+    content = part.content
+    return b"".join(
+        (
+            b"\x05",
+            _string(part.call_id),
+            _string(part.name),
+            _flag(part.is_error),
+            _flag(part.is_synthesized),
+            len(content).to_bytes(4, "big"),
+            # A block has no form for an address alone.
+            *[_image(block) if type(block) is ImagePart else _part(block) for block in content],
+        )
+    )
+
+
+def _image(part: ImagePart) -> bytes:
+    if part.data is None:
+        source = _BY_URL + _string(part.url or "")
+    else:
+        source = _BY_BYTES + len(part.data).to_bytes(8, "big") + part.data
+    return b"\x06" + _string(part.mime_type) + source + _BYTES[part.detail]

@@ -6,7 +6,6 @@ means the same in either place (ADR-0007 D1, D2.2).
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable
 from enum import Enum, auto
 from typing import Any
@@ -17,6 +16,7 @@ from antiphon.message.v1.message_pb2 import InstructionContent
 from antiphon_client.messages.rendering import image_url
 from compiler_service.json_values import parse_checked
 from compiler_service.state import InstructionTurn, TurnImage
+from compiler_service.texts import data_url
 
 _RENDERED_BLOCKS = frozenset(("text", "image"))
 
@@ -62,7 +62,7 @@ def view_instruction(
             text, images = _text_and_images(content.blocks)
             use = _use_of(content.blocks)
     # By position: by name it takes twice as long.
-    turn = InstructionTurn(message_id, text, _guidance_of(content), tuple(context), plain_content, images)
+    turn = InstructionTurn(message_id, text, guidance_of(content), tuple(context), plain_content, images)
     return turn, use
 
 
@@ -74,7 +74,8 @@ def _use_of(blocks: Iterable[ContentBlock]) -> BlockUse:
     return BlockUse.RENDERED if kinds <= _RENDERED_BLOCKS else BlockUse.LEFT_OUT
 
 
-def _guidance_of(content: InstructionContent) -> Any:
+def guidance_of(content: InstructionContent) -> Any:
+    """Return the guidance: a text, the value of a JSON guidance, or None."""
     kind = content.WhichOneof("guidance_value")
     if kind == "guidance":
         return content.guidance
@@ -100,5 +101,5 @@ def _text_and_images(blocks: Iterable[ContentBlock]) -> tuple[str, tuple[TurnIma
 
 def _block_url(image: Image) -> str:
     if image.WhichOneof("source") == "data":
-        return f"data:{image.mime_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+        return data_url(image.mime_type, image.data)
     return image_url(image.url)

@@ -1,7 +1,8 @@
 """The report: a note for everything a compilation drops, moves, merges or leaves out.
 
-A kind's reason is a fixed text, so that the same compilation gives the same
-report in every process. Cost: linear in what there is to report.
+A kind's reason is a fixed text, and a detail after it depends on the input only,
+so that the same compilation gives the same report in every process. Cost: linear
+in what there is to report.
 """
 
 from __future__ import annotations
@@ -35,27 +36,69 @@ _REASONS: dict[CompileNoteKind.ValueType, str] = {
     pb.COMPILE_NOTE_KIND_TOOLS_NOT_RENDERED: _REPLACED,
     pb.COMPILE_NOTE_KIND_RESPONSE_FORMAT_NOT_RENDERED: _REPLACED,
     pb.COMPILE_NOTE_KIND_BLOCKS_NOT_RENDERED: "these blocks have no place in folded text",
+    pb.COMPILE_NOTE_KIND_SUMMARY_DROPPED: "messages that it stands for are selected",
+    pb.COMPILE_NOTE_KIND_SUMMARY_MOVED: "a summary heads the retained part",
+    pb.COMPILE_NOTE_KIND_RESULT_SYNTHESIZED: "no result of the call is selected; one of fixed text was made",
+    pb.COMPILE_NOTE_KIND_ORPHAN_RESULT_NOTED: "its call is not selected; what it says became a user's note",
+    pb.COMPILE_NOTE_KIND_DUPLICATE_RESULT_DROPPED: "the call has its result",
+    pb.COMPILE_NOTE_KIND_RESULT_REORDERED: "results follow their call, in the order of the calls",
+    pb.COMPILE_NOTE_KIND_HELD_BACK: "nothing stands between a call and its results",
+    pb.COMPILE_NOTE_KIND_USERS_MERGED: "the target takes no user turns that follow each other",
+    pb.COMPILE_NOTE_KIND_THINKING_DROPPED: "the reasoning cannot be replayed here",
+    pb.COMPILE_NOTE_KIND_SIGNATURE_DROPPED: "the signature cannot be replayed here",
+    pb.COMPILE_NOTE_KIND_EMPTY_PART_DROPPED: "blank text parts say nothing",
+    pb.COMPILE_NOTE_KIND_CACHE_MARK_DROPPED: "the cache mark has no place here",
+    pb.COMPILE_NOTE_KIND_CALL_ID_MAPPED: "the id cannot stand here; call and result bear another",
+    pb.COMPILE_NOTE_KIND_NAME_MAPPED: "the target refuses the action's name; it bears another",
+    pb.COMPILE_NOTE_KIND_ARGUMENTS_WRAPPED: "the target takes an object only; the arguments were made one",
+    pb.COMPILE_NOTE_KIND_PART_DROPPED: "a part has no place here",
+    pb.COMPILE_NOTE_KIND_PART_CONVERTED: "a part was put in a form that the target takes",
+    pb.COMPILE_NOTE_KIND_ERROR_FLAG_DROPPED: "the target has no flag for a failed result",
+    pb.COMPILE_NOTE_KIND_RESPONSE_FORMAT_DOWNGRADED: "the format does not survive the target's strict form",
+    pb.COMPILE_NOTE_KIND_TOOL_DOWNGRADED: "the target does not take the tool's schema; it was weakened",
+    pb.COMPILE_NOTE_KIND_OPENING_TURN_MADE: "the target needs a user's turn first; a fixed one was made",
+    pb.COMPILE_NOTE_KIND_DEFAULT_APPLIED: "the target needs a value that was not given",
+    pb.COMPILE_NOTE_KIND_TOOL_CHOICE_DROPPED: "the tool choice has no place in the target",
+    pb.COMPILE_NOTE_KIND_SYSTEM_TEXT_AS_USER: "system text within the history is a marked user turn",
+    pb.COMPILE_NOTE_KIND_ARGUMENTS_REPAIRED: "the arguments' text was no JSON and was repaired",
+    pb.COMPILE_NOTE_KIND_SUMMARY_NOT_RENDERED: _REPLACED,
 }
 
 
 class Note(NamedTuple):
-    """One thing to report: what was done, and the messages concerned, in order."""
+    """One thing to report.
+
+    Attributes:
+        kind: What was done.
+        message_ids: The messages concerned, in order; none for the request's
+            own instruction and what belongs to it.
+        detail: What exactly, after the kind's fixed reason: the same text for
+            the same input. "" for nothing to add.
+    """
 
     kind: CompileNoteKind.ValueType
     message_ids: tuple[str, ...]
+    detail: str = ""
 
     def to_proto(self) -> CompileNote:
         """Return the note as it travels, its reason in words."""
-        return CompileNote(kind=self.kind, message_ids=self.message_ids, reason=_REASONS[self.kind])
+        reason = _REASONS[self.kind]
+        if self.detail:
+            reason = f"{reason}: {self.detail}"
+        return CompileNote(kind=self.kind, message_ids=self.message_ids, reason=reason)
 
 
-def note(kind: CompileNoteKind.ValueType, message_id: str | None = None) -> Note:
+def note(kind: CompileNoteKind.ValueType, message_id: str | None = None, detail: str = "") -> Note:
     """Make a note about one message; None means the request's own instruction."""
-    return Note(kind, () if message_id is None else (message_id,))
+    return Note(kind, () if message_id is None else (message_id,), detail)
 
 
 def notes_about(
-    kind: CompileNoteKind.ValueType, message_ids: Sequence[str], *, target: str | None = None
+    kind: CompileNoteKind.ValueType,
+    message_ids: Sequence[str],
+    *,
+    target: str | None = None,
+    detail: str = "",
 ) -> list[Note]:
     """Make the notes about several messages; none where there are no messages.
 
@@ -63,13 +106,14 @@ def notes_about(
         kind: What was done.
         message_ids: The messages concerned, in order.
         target: An id that stands last in every note.
+        detail: As in Note.
     """
     if not message_ids:
         return []
     tail = () if target is None else (target,)
     if len(message_ids) <= IDS_PER_NOTE:
-        return [Note(kind, (*message_ids, *tail))]
+        return [Note(kind, (*message_ids, *tail), detail)]
     return [
-        Note(kind, (*message_ids[start : start + IDS_PER_NOTE], *tail))
+        Note(kind, (*message_ids[start : start + IDS_PER_NOTE], *tail), detail)
         for start in range(0, len(message_ids), IDS_PER_NOTE)
     ]

@@ -6,7 +6,12 @@ import json
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from antiphon.compiler.v1.compiler_service_pb2 import BranchRef, CompileRequest, Snapshot
+from antiphon.compiler.v1 import compiler_service_pb2
+from antiphon.compiler.v1.compiler_service_pb2 import (
+    BranchRef,
+    CompileRequest,
+    Snapshot,
+)
 from antiphon.message.v1 import message_pb2
 from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.errors import FieldInvalidError, ReservedKeyError, Violation
@@ -14,6 +19,10 @@ from antiphon_client.ids import is_canonical_uuid
 from antiphon_client.limits import Limits
 from antiphon_client.messages.validation import validate_json_field, validate_message, validate_uuid
 from compiler_service.profiles import PROFILES
+from compiler_service.projection import check_target
+from compiler_service.projection.keyword_arguments import KWARGS
+from compiler_service.source import HistoryRequest
+from compiler_service.tokens import ESTIMATE_ONLY, Counters
 
 RESERVED_KEY = "messages"
 """The keyword argument that the compiled messages themselves become."""
@@ -22,28 +31,30 @@ _REQUIRED = "is required"
 _EMPTY = "must not be empty"
 
 
-def check_request(request: CompileRequest, field_prefix: str, limits: Limits) -> None:
+def check_request(
+    request: CompileRequest, field_prefix: str, limits: Limits, counters: Counters = ESTIMATE_ONLY
+) -> None:
     """Check every field but the inline snapshot's messages.
 
     Args:
         request: The request; not changed.
         field_prefix: What stands before the field paths in errors.
         limits: Gives ``message_bytes``.
+        counters: The token counters there are.
 
     Raises:
         FieldInvalidError: Fields break their rules; lists them.
         SizeLimitExceededError: The instruction is larger than a message may be.
-        ReservedKeyError: The keyword arguments hold the key ``messages``.
+        ReservedKeyError: The keyword arguments hold the key ``messages``, or one
+            that the target keeps for itself.
+        TargetUnknownError: There is no such target.
     """
     violations: list[Violation] = []
-    _check_source(request, field_prefix, violations)
+    check_source(request, field_prefix, violations)
     if request.profile not in PROFILES:
         violations.append(Violation(f"{field_prefix}profile", f"unknown profile {request.profile}"))
     _check_instruction(request, field_prefix, violations, limits)
-    if request.HasField("progression"):
-        for index, message_id in enumerate(request.progression.message_ids):
-            if not is_canonical_uuid(message_id):
-                validate_uuid(message_id, f"{field_prefix}progression.message_ids[{index}]", violations)
+    check_progression(request, field_prefix, violations)
     for index, schema in enumerate(request.tool_schemas_json):
         _check_object(schema, f"{field_prefix}tool_schemas_json[{index}]", violations)
     _check_response_format(request, field_prefix, violations)
@@ -53,9 +64,29 @@ def check_request(request: CompileRequest, field_prefix: str, limits: Limits) ->
                 violations.append(Violation(f"{field_prefix}context_blocks[{index}].{name}", _EMPTY))
     if request.provider_kwargs_json:
         _check_object(request.provider_kwargs_json, f"{field_prefix}provider_kwargs_json", violations)
+    check_counter(request, field_prefix, violations, counters)
     if violations:
         raise FieldInvalidError.of_all(violations)
     _refuse_reserved_key(request.provider_kwargs_json)
+    check_target(request, field_prefix)
+
+
+def check_progression(request: HistoryRequest, prefix: str, violations: list[Violation]) -> None:
+    """Append a violation for every id of the progression that is no canonical UUID."""
+    for index, message_id in enumerate(request.progression.message_ids):
+        if not is_canonical_uuid(message_id):
+            validate_uuid(message_id, f"{prefix}progression.message_ids[{index}]", violations)
+
+
+def check_counter(
+    request: HistoryRequest, prefix: str, violations: list[Violation], counters: Counters
+) -> None:
+    """Append a violation unless the token counter, where one is named, is among those there are."""
+    if request.HasField("token_counter") and request.token_counter not in counters:
+        known = ", ".join(counters.names)
+        violations.append(
+            Violation(f"{prefix}token_counter", f"no counter of this server, which has {known}")
+        )
 
 
 def check_snapshot(snapshot: Snapshot, field_prefix: str, limits: Limits) -> None:
@@ -105,7 +136,8 @@ def _check_message(message: Message, path: str, violations: list[Violation], lim
     violations += found
 
 
-def _check_source(request: CompileRequest, prefix: str, violations: list[Violation]) -> None:
+def check_source(request: HistoryRequest, prefix: str, violations: list[Violation]) -> None:
+    """Append the violations of a request's source, but for those of an inline snapshot's messages."""
     kind = request.WhichOneof("source")
     if kind is None:
         violations.append(Violation(f"{prefix}source", f"{_REQUIRED}: branch or snapshot"))
@@ -127,9 +159,23 @@ def _check_instruction(
 ) -> None:
     path = f"{prefix}instruction"
     if not request.HasField("instruction"):
-        violations.append(Violation(path, _REQUIRED))
+        if request.profile != compiler_service_pb2.PROFILE_NATIVE:
+            violations.append(Violation(path, _REQUIRED))
+        elif request.context_blocks:
+            reason = "go in front of the request's own turn, which needs an instruction"
+            violations.append(Violation(f"{prefix}context_blocks", reason))
         return
-    message = request.instruction
+    check_instruction_message(request.instruction, path, violations, limits)
+
+
+def check_instruction_message(
+    message: Message, path: str, violations: list[Violation], limits: Limits
+) -> None:
+    """Append the violations of a message that has to be the instruction of a turn.
+
+    Raises:
+        SizeLimitExceededError: It is larger than a message may be.
+    """
     if message.WhichOneof("content") not in (None, "instruction"):
         violations.append(Violation(path, "must be a message with InstructionContent"))
         return
@@ -159,6 +205,4 @@ def _check_object(text: str, path: str, violations: list[Violation]) -> None:
 
 def _refuse_reserved_key(provider_kwargs_json: str) -> None:
     if provider_kwargs_json and RESERVED_KEY in json.loads(provider_kwargs_json):
-        raise ReservedKeyError(
-            f"provider_kwargs must not contain reserved key '{RESERVED_KEY}'", metadata={"key": RESERVED_KEY}
-        )
+        raise ReservedKeyError.of(KWARGS, RESERVED_KEY)

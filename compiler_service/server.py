@@ -11,12 +11,15 @@ from antiphon_client.edge.lifecycle import ServiceServer
 from antiphon_client.status import COMPILER_DOMAIN
 from compiler_service.servicer import CompilerServicer
 from compiler_service.settings import CompilerSettings
+from compiler_service.tokens import Counters
 
 SERVICE = compiler_service_pb2.DESCRIPTOR.services_by_name["CompilerService"]
 
 OPAQUE = {
     "Compile": frozenset({"snapshot.system", "snapshot.messages"}),
     "StreamCompile": frozenset({"request.snapshot.system", "request.snapshot.messages"}),
+    "PlanWindow": frozenset({"snapshot.system", "snapshot.messages"}),
+    "PlanCompaction": frozenset({"snapshot.system", "snapshot.messages"}),
 }
 """Stored messages may be of a newer kind than this compiler: what that means is for its passes to say."""
 
@@ -28,9 +31,12 @@ def build_server(settings: CompilerSettings, history_channel: grpc.aio.Channel |
         settings: Address, bounds and limits.
         history_channel: The server's from here on: it closes it. None: inline
             snapshots only.
+
+    Raises:
+        VocabularyError: The folder of vocabularies is none.
     """
     stub = None if history_channel is None else history_service_pb2_grpc.HistoryServiceStub(history_channel)
-    servicer = CompilerServicer(stub, settings.limits)
+    servicer = CompilerServicer(stub, settings.limits, Counters(settings.vocabularies), settings.cache_bytes)
     return ServiceServer(
         settings,
         service=SERVICE,

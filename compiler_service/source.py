@@ -14,7 +14,11 @@ from typing import NoReturn, Protocol
 import grpc
 import grpc.aio
 
-from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
+from antiphon.compiler.v1.compiler_service_pb2 import (
+    CompileRequest,
+    PlanCompactionRequest,
+    PlanWindowRequest,
+)
 from antiphon.history.v1.history_service_pb2 import ReadSnapshotRequest, ReadSnapshotResponse
 from antiphon_client.edge.call import Call
 from antiphon_client.errors import HistoryUnavailableError, SizeLimitExceededError
@@ -22,6 +26,9 @@ from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot, SnapshotAssembler
 from antiphon_client.status import error_from_rpc
 from antiphon_client.transport_errors import DeadlineExceededError
+
+HistoryRequest = CompileRequest | PlanWindowRequest | PlanCompactionRequest
+"""A request that selects of a history."""
 
 # Facts about the caller's own connection; the rest of the metadata is the
 # caller's to the history service as much as to this one.
@@ -43,6 +50,11 @@ _CONNECTION_KEYS = frozenset(
 )
 _RESERVED_PREFIXES = ("grpc-", ":")
 
+_MESSAGE_FRAME_BYTES = 64
+"""Bytes of a whole snapshot that a message takes beside its own, at most: its id, and a frame to itself."""
+_OTHER_FRAME_BYTES = 1024
+"""Bytes of header and footer beside the branch and its system record, at most."""
+
 
 class SnapshotStub(Protocol):
     """The part of the history service's asyncio stub that a compilation needs."""
@@ -56,7 +68,11 @@ class SnapshotStub(Protocol):
 
 
 async def pull_snapshot(
-    stub: SnapshotStub | None, request: CompileRequest, call: Call, limits: Limits
+    stub: SnapshotStub | None,
+    request: HistoryRequest,
+    call: Call,
+    limits: Limits,
+    held: AssembledSnapshot | None = None,
 ) -> AssembledSnapshot:
     """Read the snapshot that a request with a branch as its source asks for.
 
@@ -64,7 +80,9 @@ async def pull_snapshot(
         stub: The history service; None where none is configured.
         request: The request.
         call: The call being served: its metadata and deadline are handed on.
-        limits: Gives ``snapshot_bytes``.
+        limits: Gives ``snapshot_bytes``, which what is held counts in.
+        held: A snapshot of the branch at that revision or an earlier one, made
+            without a progression: the history service may tell what has changed since.
 
     Raises:
         HistoryUnavailableError: The history service cannot be reached.
@@ -75,12 +93,32 @@ async def pull_snapshot(
     """
     if stub is None:
         raise HistoryUnavailableError("no history service is configured")
+    if held is not None:
+        try:
+            snapshot = await _read(stub, request, call, limits, held)
+        except SizeLimitExceededError:
+            snapshot = None
+        if snapshot is not None and (not snapshot.kept or _whole_bytes(snapshot) <= limits.snapshot_bytes):
+            return snapshot
+        # Near the limit only the whole stream tells on which side of it the branch is.
+    return await _read(stub, request, call, limits, None)
+
+
+async def _read(
+    stub: SnapshotStub,
+    request: HistoryRequest,
+    call: Call,
+    limits: Limits,
+    held: AssembledSnapshot | None,
+) -> AssembledSnapshot:
     timeout = None if call.deadline is None else call.deadline - time.monotonic()
     if timeout is not None and timeout <= 0:
         _raise_deadline()
-    assembler = SnapshotAssembler()
+    assembler = SnapshotAssembler(held)
     stream = stub.ReadSnapshot(
-        _snapshot_request(request), timeout=timeout, metadata=grpc.aio.Metadata(*_forwarded(call.metadata))
+        _snapshot_request(request, held),
+        timeout=timeout,
+        metadata=grpc.aio.Metadata(*_forwarded(call.metadata)),
     )
     pulled = 0
     try:
@@ -102,6 +140,13 @@ async def pull_snapshot(
     return assembler.result()
 
 
+def _whole_bytes(snapshot: AssembledSnapshot) -> int:
+    """Return the bytes that a snapshot's frames would have were it told whole, at most."""
+    system = 0 if snapshot.system is None else snapshot.system.ByteSize()
+    messages = sum(map(len, snapshot.messages)) + len(snapshot.messages) * _MESSAGE_FRAME_BYTES
+    return messages + snapshot.branch.ByteSize() + system + _OTHER_FRAME_BYTES
+
+
 def _forwarded(metadata: Iterable[tuple[str, str | bytes]]) -> list[tuple[str, str | bytes]]:
     """Return the entries that belong to the caller rather than to the connection."""
     return [
@@ -111,12 +156,14 @@ def _forwarded(metadata: Iterable[tuple[str, str | bytes]]) -> list[tuple[str, s
     ]
 
 
-def _snapshot_request(request: CompileRequest) -> ReadSnapshotRequest:
+def _snapshot_request(request: HistoryRequest, held: AssembledSnapshot | None) -> ReadSnapshotRequest:
     branch = request.branch
     return ReadSnapshotRequest(
         branch_id=branch.branch_id,
         at_revision=branch.at_revision if branch.HasField("at_revision") else None,
         progression=request.progression if request.HasField("progression") else None,
+        since_revision=None if held is None else held.revision,
+        since_incarnation="" if held is None else held.incarnation,
     )
 
 

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.message.v1.content_block_pb2 import ImageDetail
 from antiphon.message.v1.message_pb2 import Message, Role
+from compiler_service.native.items import Entry, Item
+from compiler_service.native.turns import Conversation, NativeTurn
 from compiler_service.report import Note
+
+if TYPE_CHECKING:
+    from compiler_service.folded.history import FoldedHistory
+    from compiler_service.folded.outcome import FoldedOutcome
 
 Record: TypeAlias = tuple[str, Message]
 """The name of a message's content variant, and the message; a named tuple takes four times as long."""
@@ -33,11 +39,13 @@ class FoldedSections(NamedTuple):
         has_own_guidance: Whether the instruction had guidance of its own.
         system_id: Id of the system record in it; None for none.
         has_context_blocks: Whether the context section is in it.
+        summary_id: Id of the summary in it; None for none.
     """
 
     has_own_guidance: bool
     system_id: str | None
     has_context_blocks: bool
+    summary_id: str | None = None
 
 
 class InstructionTurn(NamedTuple):
@@ -78,15 +86,15 @@ class AssistantTurn(NamedTuple):
 
 
 class CompiledTurn(NamedTuple):
-    """One finished turn; a turn with images has its text as the first part."""
+    """One finished turn of FOLDED; a turn with images has its text as the first part.
+
+    ``message_ids`` are those of the records it was made of, in order.
+    """
 
     role: Role.ValueType
     text: str
     images: tuple[TurnImage, ...] = ()
-
-
-NO_INSTRUCTION = InstructionTurn(None, "", None, (), "", ())
-"""An instruction that says nothing."""
+    message_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +106,17 @@ class CompileState:
         field_prefix: What stands before the request's field paths in errors.
         system: The branch's system record. Read only.
         messages: The snapshot, then (after select) the selection. Read only.
-        records: The selection without what its status leaves out (after screen).
-        turns: The retained history (after project).
-        current: The request's own instruction (after project).
-        compiled: The outcome (after render).
+        records: The selection without what its status leaves out (after screen),
+            and then without summaries.
+        summary: The summary record that is compiled; None for none.
+        message_ids: The selection's ids, where they are known without a look at
+            the messages.
+        former: What FOLDED made of the selection before.
+        folded: FOLDED's outcome.
+        entries: NATIVE's records that take part (after read).
+        items: NATIVE's rounds and what stands between them (after pair).
+        native_turns: NATIVE's retained history (after merge).
+        conversation: NATIVE's outcome (after finish).
         notes: The report so far.
     """
 
@@ -110,9 +125,14 @@ class CompileState:
     system: Message | None
     messages: Sequence[Message]
     records: tuple[Record, ...] = ()
-    turns: tuple[InstructionTurn | AssistantTurn, ...] = ()
-    current: InstructionTurn = NO_INSTRUCTION
-    compiled: tuple[CompiledTurn, ...] = ()
+    summary: Message | None = None
+    message_ids: Sequence[str] | None = None
+    former: FoldedHistory | None = None
+    folded: FoldedOutcome | None = None
+    entries: tuple[Entry, ...] = ()
+    items: tuple[Item, ...] = ()
+    native_turns: tuple[NativeTurn, ...] = ()
+    conversation: Conversation | None = None
     notes: tuple[Note, ...] = ()
 
     def having(self, *, notes: Sequence[Note] = (), **changes: Any) -> CompileState:

@@ -1,4 +1,4 @@
-"""Pass 2: what status and state leave out, and the kinds nobody may guess at.
+"""What status and state leave out, and the kinds nobody may guess at.
 
 EXCLUDED records are never compiled. News of an action goes once its outcome is
 selected. A record of a kind this compiler does not know is an error, never
@@ -7,10 +7,13 @@ taken for generic content (ADR-0007 D2.2).
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1 import message_pb2
 from antiphon.message.v1.message_pb2 import Message
-from antiphon_client.errors import UnsupportedContentError, id_list
+from antiphon_client.errors import UnsupportedContentError, and_more, id_list
 from compiler_service.report import notes_about
 from compiler_service.state import CompileState, Record
 
@@ -18,7 +21,27 @@ _EXCLUDED = message_pb2.MESSAGE_STATUS_EXCLUDED
 _INTERRUPTED = message_pb2.MESSAGE_STATUS_INTERRUPTED
 _KNOWN_STATUSES = frozenset(message_pb2.MessageStatus.values())
 _INTERIM = message_pb2.ACTION_RESPONSE_STATE_INTERIM
-_COMPILED_KINDS = frozenset(("system", "instruction", "assistant_response", "action_response"))
+_COMPILED_KINDS = frozenset(("system", "instruction", "assistant_response", "action_response", "summary"))
+
+
+class Screened(NamedTuple):
+    """Messages by what their status and kind make of them.
+
+    Attributes:
+        records: Those that take part, answered interim responses among them.
+        excluded: Ids of the excluded ones.
+        unknown: Ids of those of a kind or status that this compiler does not know.
+        interrupted: Ids of the interrupted records that are compiled.
+        interims: The action requests that interim responses name.
+        finals: The action requests that final responses answer.
+    """
+
+    records: list[Record]
+    excluded: list[str]
+    unknown: list[str]
+    interrupted: list[str]
+    interims: list[str]
+    finals: list[str]
 
 
 def screen(state: CompileState) -> CompileState:
@@ -28,11 +51,33 @@ def screen(state: CompileState) -> CompileState:
         UnsupportedContentError: Selected records of a kind or status that this
             compiler does not know; all of them are listed.
     """
-    excluded: list[str] = []
-    unknown: list[str] = []
-    interrupted: list[Message] = []
-    records: list[Record] = []
-    for message in state.messages:
+    screened = screen_messages(state.messages)
+    refuse_unknown(screened.unknown)
+    records, interim = without_answered_interims(screened, frozenset(screened.finals))
+    system, excluded, interrupted = screen_system(
+        state.system, screened.excluded, still_interrupted(screened, interim)
+    )
+    return state.having(
+        system=system,
+        records=tuple(records),
+        notes=[
+            *notes_about(notes_pb.COMPILE_NOTE_KIND_EXCLUDED_DROPPED, excluded),
+            *notes_about(notes_pb.COMPILE_NOTE_KIND_INTERIM_DROPPED, interim),
+            *notes_about(notes_pb.COMPILE_NOTE_KIND_INTERRUPTED_KEPT, interrupted),
+        ],
+    )
+
+
+def takes_part(message: Message) -> bool:
+    """Tell whether a message is neither excluded nor of a status that this compiler does not know."""
+    return message.status != _EXCLUDED and message.status in _KNOWN_STATUSES
+
+
+def screen_messages(messages: Iterable[Message]) -> Screened:
+    """Sort messages. Cost: linear in the messages."""
+    screened = Screened([], [], [], [], [], [])
+    records, excluded, unknown, interrupted, interims, finals = screened
+    for message in messages:
         status = message.status
         if status == _EXCLUDED:
             excluded.append(message.id)
@@ -43,44 +88,44 @@ def screen(state: CompileState) -> CompileState:
             continue
         records.append((kind, message))
         if status == _INTERRUPTED and kind in _COMPILED_KINDS:
-            interrupted.append(message)
+            interrupted.append(message.id)
+        if kind == "action_response":
+            response = message.action_response
+            if response.action_request_id:
+                (interims if response.state == _INTERIM else finals).append(response.action_request_id)
+    return screened
+
+
+def refuse_unknown(unknown: Sequence[str]) -> None:
+    """Refuse records that nobody may guess at.
+
+    Raises:
+        UnsupportedContentError: There are some; all of them are listed.
+    """
     if unknown:
         raise UnsupportedContentError(
-            f"{len(unknown)} selected message(s) of a kind this compiler does not know, first {unknown[0]}",
+            f"of a kind that this compiler does not know: message {unknown[0]}{and_more(unknown)}",
             metadata=id_list("message_ids", unknown),
         )
-    system = state.system
-    if system is not None and system.status == _EXCLUDED:
-        if system.id not in excluded:
-            excluded.insert(0, system.id)
-        system = None
-    kept, interim = _without_answered_interims(records)
-    kept_interrupted = _interrupted(system, interrupted, interim)
-    return state.having(
-        system=system,
-        records=tuple(kept),
-        notes=[
-            *notes_about(notes_pb.COMPILE_NOTE_KIND_EXCLUDED_DROPPED, excluded),
-            *notes_about(notes_pb.COMPILE_NOTE_KIND_INTERIM_DROPPED, interim),
-            *notes_about(notes_pb.COMPILE_NOTE_KIND_INTERRUPTED_KEPT, kept_interrupted),
-        ],
-    )
 
 
-def _without_answered_interims(records: list[Record]) -> tuple[list[Record], list[str]]:
-    """Split off the interim responses whose final response is among the records."""
-    responses = [message for kind, message in records if kind == "action_response"]
-    if not any(response.action_response.state == _INTERIM for response in responses):
-        return records, []
-    answered = {
-        response.action_response.action_request_id
-        for response in responses
-        if response.action_response.state != _INTERIM
-    }
-    answered.discard("")
+def without_answered_interims(
+    screened: Screened, answered: Collection[str]
+) -> tuple[list[Record], list[str]]:
+    """Split off the interim responses to requests that a selected final response answers.
+
+    Args:
+        screened: The messages.
+        answered: Those requests, of the whole selection.
+
+    Returns:
+        The other records, and the ids of those split off.
+    """
+    if not any(request_id in answered for request_id in screened.interims):
+        return screened.records, []
     kept: list[Record] = []
     dropped: list[str] = []
-    for record in records:
+    for record in screened.records:
         kind, message = record
         if kind == "action_response" and _is_answered_interim(message, answered):
             dropped.append(message.id)
@@ -89,15 +134,39 @@ def _without_answered_interims(records: list[Record]) -> tuple[list[Record], lis
     return kept, dropped
 
 
-def _is_answered_interim(message: Message, answered: set[str]) -> bool:
+def _is_answered_interim(message: Message, answered: Collection[str]) -> bool:
     response = message.action_response
     return response.state == _INTERIM and response.action_request_id in answered
 
 
-def _interrupted(system: Message | None, interrupted: list[Message], dropped: list[str]) -> list[str]:
-    """List the interrupted records that are compiled; the system record first."""
+def still_interrupted(screened: Screened, dropped: Collection[str]) -> list[str]:
+    """Return the interrupted records that are left without some."""
     gone = set(dropped)
-    ids = [message.id for message in interrupted if message.id not in gone]
-    if system is not None and system.status == _INTERRUPTED and system.id not in ids:
-        ids.insert(0, system.id)
-    return ids
+    return [message_id for message_id in screened.interrupted if message_id not in gone]
+
+
+def screen_system(
+    system: Message | None, excluded: Sequence[str], interrupted: Sequence[str]
+) -> tuple[Message | None, list[str], list[str]]:
+    """Leave out an excluded system record.
+
+    Args:
+        system: The branch's system record, which may be in the selection too.
+        excluded: The selection's excluded ids.
+        interrupted: The ids of its interrupted records.
+
+    Returns:
+        The system record that is compiled, and both lists with it at their
+        head where it belongs there.
+    """
+    if system is None:
+        return None, list(excluded), list(interrupted)
+    if system.status == _EXCLUDED:
+        return None, _headed_by(system.id, excluded), list(interrupted)
+    if system.status == _INTERRUPTED:
+        return system, list(excluded), _headed_by(system.id, interrupted)
+    return system, list(excluded), list(interrupted)
+
+
+def _headed_by(message_id: str, ids: Sequence[str]) -> list[str]:
+    return list(ids) if message_id in ids else [message_id, *ids]

@@ -1,4 +1,4 @@
-"""Pass 1: the selection, in progression order (ADR-0007 D2.1)."""
+"""The selection, in progression order (ADR-0007 D2.1)."""
 
 from __future__ import annotations
 

@@ -9,11 +9,13 @@ from antiphon.compiler.v1 import compiler_service_pb2
 from antiphon.compiler.v1.compiler_service_pb2 import Profile
 from compiler_service.passes import Pass
 from compiler_service.profiles.folded import FOLDED
+from compiler_service.profiles.native import NATIVE
 
 PROFILES: Mapping[Profile.ValueType, tuple[Pass, ...]] = MappingProxyType(
     {
         compiler_service_pb2.PROFILE_UNSPECIFIED: FOLDED,
         compiler_service_pb2.PROFILE_FOLDED: FOLDED,
+        compiler_service_pb2.PROFILE_NATIVE: NATIVE,
     }
 )
 """Every profile that a request may name."""

@@ -1,4 +1,4 @@
-"""Pass 3: from records to turns, in one walk (ADR-0007 D2.2).
+"""From records to turns, in one walk (ADR-0007 D2.2).
 
 Action results wait for the next instruction and go into its context; those left
 at the end go into the context of the request's own instruction. Nothing of a
@@ -7,7 +7,7 @@ record but its durable content gets here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,19 +19,31 @@ from antiphon.message.v1.message_pb2 import (
     InstructionContent,
     Message,
 )
-from antiphon_client.errors import UnsupportedContentError, id_list
 from antiphon_client.messages.rendering import response_projection
+from compiler_service.display_text import blocks_say
 from compiler_service.instruction_view import BlockUse, prompt_context, view_instruction
 from compiler_service.json_values import ProjectionSet, parse_checked
 from compiler_service.report import Note, note, notes_about
-from compiler_service.state import AssistantTurn, CompileState, InstructionTurn, Record
+from compiler_service.state import AssistantTurn, InstructionTurn, Record
 
 _INTERRUPTED = message_pb2.MESSAGE_STATUS_INTERRUPTED
 
 
 @dataclass(slots=True)
-class _Walk:
-    """What one walk has gathered; lives no longer than the pass."""
+class Walk:
+    """What a walk over records has gathered.
+
+    Attributes:
+        turns: The turns, in order.
+        pending: Action responses that wait for the next instruction.
+        notes: Notes about action results, and about the request's own instruction.
+        with_blocks: Ids of records of which blocks are left out.
+        unknown_blocks: Ids of instructions that would need blocks of an unknown kind.
+        generic: Ids of generic records.
+        requests: Ids of action requests.
+        answered: The action requests that responses name.
+        summaries: Summary records; they are no turns.
+    """
 
     turns: list[InstructionTurn | AssistantTurn] = field(default_factory=list)
     pending: list[Message] = field(default_factory=list)
@@ -39,66 +51,29 @@ class _Walk:
     with_blocks: list[str] = field(default_factory=list)
     unknown_blocks: list[str] = field(default_factory=list)
     generic: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
+    summaries: list[Message] = field(default_factory=list)
+
+    @property
+    def unanswered(self) -> list[str]:
+        """Ids of the action requests that no response names."""
+        if not self.requests:
+            return []
+        answered = set(self.answered)
+        return [message_id for message_id in self.requests if message_id not in answered]
 
 
-def project(state: CompileState) -> CompileState:
-    """Turn the records into the turns of the retained history, and the request's instruction into one.
-
-    Raises:
-        UnsupportedContentError: An instruction has to be rendered from blocks
-            of a kind that this compiler does not know.
-    """
-    walk = _Walk()
-    for kind, message in state.records:
+def project(records: Iterable[Record]) -> Walk:
+    """Turn records into turns. Cost: linear in the records."""
+    walk = Walk()
+    for kind, message in records:
         _project_record(kind, message, walk)
-    current = _project_current(state, walk)
-    if walk.unknown_blocks:
-        raise UnsupportedContentError(
-            "instructions with content blocks of a kind this compiler does not know",
-            metadata=id_list("message_ids", walk.unknown_blocks),
-        )
-    notes = [
-        *notes_about(notes_pb.COMPILE_NOTE_KIND_GENERIC_DROPPED, walk.generic),
-        *notes_about(notes_pb.COMPILE_NOTE_KIND_UNANSWERED_CALL_DROPPED, _unanswered_calls(state.records)),
-        *notes_about(notes_pb.COMPILE_NOTE_KIND_BLOCKS_NOT_RENDERED, walk.with_blocks),
-        *walk.notes,
-    ]
-    return state.having(turns=tuple(walk.turns), current=current, notes=notes)
+    return walk
 
 
-def _project_record(kind: str, message: Message, walk: _Walk) -> None:
-    if kind == "assistant_response":
-        walk.turns.append(_project_assistant(message.assistant_response, message.id, walk))
-    elif kind == "action_response":
-        if message.action_response.blocks:
-            walk.with_blocks.append(message.id)
-        walk.pending.append(message)
-    elif kind == "instruction":
-        content, message_id = message.instruction, message.id
-        turn, use = view_instruction(content, message_id, _context_of(content, message_id, walk))
-        if use is not BlockUse.RENDERED:
-            walk.with_blocks.append(message_id)
-            if use is BlockUse.UNKNOWN:
-                walk.unknown_blocks.append(message_id)
-        walk.turns.append(turn)
-    elif kind == "generic":
-        walk.generic.append(message.id)
-    # A system record in the selection is the branch's own, which the fold
-    # uses; an action request stands in the response that answers it.
-
-
-def _project_assistant(content: AssistantResponseContent, message_id: str, walk: _Walk) -> AssistantTurn:
-    text = content.assistant_response
-    is_calling = False
-    if content.blocks:
-        is_calling = not text and _is_calling(content)
-        if _leaves_blocks_out(content):
-            walk.with_blocks.append(message_id)
-    return AssistantTurn((message_id,), text, is_calling)
-
-
-def _project_current(state: CompileState, walk: _Walk) -> InstructionTurn:
-    instruction = state.request.instruction
+def project_question(instruction: Message, walk: Walk) -> InstructionTurn:
+    """Turn the request's own instruction into a turn, with the results that a walk left waiting."""
     content = instruction.instruction
     turn, use = view_instruction(content, None, ())
     if use is not BlockUse.RENDERED:
@@ -108,7 +83,44 @@ def _project_current(state: CompileState, walk: _Walk) -> InstructionTurn:
     return turn._replace(context=tuple(_context_of(content, None, walk)))
 
 
-def _context_of(content: InstructionContent, message_id: str | None, walk: _Walk) -> list[Any]:
+def _project_record(kind: str, message: Message, walk: Walk) -> None:
+    if kind == "assistant_response":
+        walk.turns.append(_project_assistant(message.assistant_response, message.id, walk))
+    elif kind == "action_response":
+        response = message.action_response
+        if response.blocks:
+            walk.with_blocks.append(message.id)
+        walk.answered.append(response.action_request_id)
+        walk.pending.append(message)
+    elif kind == "instruction":
+        content, message_id = message.instruction, message.id
+        turn, use = view_instruction(content, message_id, _context_of(content, message_id, walk))
+        if use is not BlockUse.RENDERED:
+            walk.with_blocks.append(message_id)
+            if use is BlockUse.UNKNOWN:
+                walk.unknown_blocks.append(message_id)
+        walk.turns.append(turn)
+    elif kind == "action_request":
+        # It stands in the response that answers it.
+        walk.requests.append(message.id)
+    elif kind == "generic":
+        walk.generic.append(message.id)
+    elif kind == "summary":
+        walk.summaries.append(message)
+    # A system record in the selection is the branch's own, which the fold uses.
+
+
+def _project_assistant(content: AssistantResponseContent, message_id: str, walk: Walk) -> AssistantTurn:
+    text = content.assistant_response
+    is_calling = False
+    if content.blocks:
+        is_calling = not text and _is_calling(content)
+        if _leaves_blocks_out(content):
+            walk.with_blocks.append(message_id)
+    return AssistantTurn((message_id,), text, is_calling)
+
+
+def _context_of(content: InstructionContent, message_id: str | None, walk: Walk) -> list[Any]:
     """Return the instruction's own context items and then the waiting results, each value once."""
     context = prompt_context(content)
     pending = walk.pending
@@ -155,20 +167,19 @@ def _is_calling(content: AssistantResponseContent) -> bool:
 
 def _leaves_blocks_out(content: AssistantResponseContent) -> bool:
     """Tell whether blocks say what neither the response's text nor its calls' records say."""
-    has_text = bool(content.assistant_response)
+    written: list[str] = []
     for block in content.blocks:
         kind = block.WhichOneof("block")
-        # A tool call's block only marks where the call stood.
-        if kind != "tool_call" and (kind != "text" or (block.text.text and not has_text)):
+        if kind == "text":
+            written.append(block.text.text)
+        elif kind != "tool_call":
+            # A tool call's block only marks where the call stood.
             return True
-    return False
+    text = content.assistant_response
+    if not text:
+        return any(written)
+    return not all(map(_is_blank, written)) and not blocks_say(written, text)
 
 
-def _unanswered_calls(records: Sequence[Record]) -> list[str]:
-    requests = [message.id for kind, message in records if kind == "action_request"]
-    if not requests:
-        return []
-    answered = {
-        message.action_response.action_request_id for kind, message in records if kind == "action_response"
-    }
-    return [message_id for message_id in requests if message_id not in answered]
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()

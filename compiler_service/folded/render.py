@@ -1,4 +1,4 @@
-"""Pass 6: turns become text and images (ADR-0007 D2.5).
+"""Turns become text and images (ADR-0007 D2.5).
 
 Only the request's own instruction shows tools and a response format. What
 renders to nothing is left out with a note; a request without its question is
@@ -7,6 +7,7 @@ an error.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
@@ -16,13 +17,14 @@ from antiphon_client.errors import FieldInvalidError
 from antiphon_client.messages.rendering import render_instruction_text
 from compiler_service.json_values import parse_checked
 from compiler_service.report import Note, note, notes_about
-from compiler_service.state import CompiledTurn, CompileState, InstructionTurn
+from compiler_service.state import AssistantTurn, CompiledTurn, InstructionTurn
+from compiler_service.texts import is_blank
 
 _USER = message_pb2.ROLE_USER
 _ASSISTANT = message_pb2.ROLE_ASSISTANT
 
 
-class _CallSections(NamedTuple):
+class CallSections(NamedTuple):
     """The sections that last for one call; history instructions have none."""
 
     tools: tuple[Any, ...] = ()
@@ -30,44 +32,43 @@ class _CallSections(NamedTuple):
     response_format: Any = None
 
 
-_NONE = _CallSections()
+NO_SECTIONS = CallSections()
 
 
-def render(state: CompileState) -> CompileState:
-    """Render the retained turns, then the request's own instruction.
+class Rendered(NamedTuple):
+    """Finished turns, and notes about what is left out."""
 
-    Raises:
-        FieldInvalidError: The request's instruction has content and renders
-            to nothing.
-    """
-    compiled: list[CompiledTurn] = []
-    notes: list[Note] = []
-    for turn in state.turns:
+    turns: list[CompiledTurn]
+    notes: list[Note]
+
+
+def render(turns: Iterable[InstructionTurn | AssistantTurn]) -> Rendered:
+    """Render the history's turns. Cost: linear in the turns; nearly all of a compilation's."""
+    rendered = Rendered([], [])
+    for turn in turns:
         if isinstance(turn, InstructionTurn):
-            _append_user(_render_user(turn, _NONE, notes), turn, compiled, notes)
+            render_user(turn, NO_SECTIONS, rendered)
         elif turn.text:
-            compiled.append(CompiledTurn(_ASSISTANT, turn.text))
+            rendered.turns.append(CompiledTurn(_ASSISTANT, turn.text, (), turn.message_ids))
         else:
-            notes += notes_about(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_ids)
-    _refuse_lost_question(state)
-    user = _render_user(state.current, _call_sections(state.request), notes)
-    _append_user(user, state.current, compiled, notes)
-    return state.having(compiled=tuple(compiled), notes=notes)
+            rendered.notes.extend(notes_about(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_ids))
+    return rendered
 
 
-def _append_user(
-    user: CompiledTurn, turn: InstructionTurn, compiled: list[CompiledTurn], notes: list[Note]
-) -> None:
+def render_user(turn: InstructionTurn, sections: CallSections, rendered: Rendered) -> None:
+    """Render an instruction and add it."""
+    user = _user_turn(turn, sections, rendered.notes)
     if user.text or user.images:
-        compiled.append(user)
+        rendered.turns.append(user)
     else:
-        notes.append(note(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_id))
+        rendered.notes.append(note(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_id))
 
 
-def _render_user(turn: InstructionTurn, sections: _CallSections, notes: list[Note]) -> CompiledTurn:
+def _user_turn(turn: InstructionTurn, sections: CallSections, notes: list[Note]) -> CompiledTurn:
+    message_ids = () if turn.message_id is None else (turn.message_id,)
     if turn.plain_content:
         notes += _replaced_notes(turn, sections)
-        return CompiledTurn(_USER, turn.plain_content, turn.images)
+        return CompiledTurn(_USER, turn.plain_content, turn.images, message_ids)
     text = render_instruction_text(
         guidance=turn.guidance,
         instruction=turn.text,
@@ -76,15 +77,17 @@ def _render_user(turn: InstructionTurn, sections: _CallSections, notes: list[Not
         response_schema=sections.response_schema,
         response_format=sections.response_format,
     )
-    return CompiledTurn(_USER, text, turn.images)
+    return CompiledTurn(_USER, text, turn.images, message_ids)
 
 
-def _replaced_notes(turn: InstructionTurn, sections: _CallSections) -> list[Note]:
+def _replaced_notes(turn: InstructionTurn, sections: CallSections) -> list[Note]:
     """Make the notes about all that the turn's plain content replaces."""
     notes: list[Note] = []
     folded = turn.folded
     if folded is not None and folded.system_id is not None:
         notes.append(note(notes_pb.COMPILE_NOTE_KIND_SYSTEM_NOT_RENDERED, folded.system_id))
+    if folded is not None and folded.summary_id is not None:
+        notes.append(note(notes_pb.COMPILE_NOTE_KIND_SUMMARY_NOT_RENDERED, folded.summary_id))
     if folded is not None and folded.has_context_blocks:
         notes.append(note(notes_pb.COMPILE_NOTE_KIND_CONTEXT_BLOCKS_NOT_RENDERED))
     has_guidance = turn.guidance not in (None, "") if folded is None else folded.has_own_guidance
@@ -103,33 +106,40 @@ def _replaced_notes(turn: InstructionTurn, sections: _CallSections) -> list[Note
     return notes
 
 
-def _call_sections(request: CompileRequest) -> _CallSections:
+def call_sections(request: CompileRequest) -> CallSections:
     """Read the request's tools and response format; any structure name resolves to JSON."""
     tools = tuple([parse_checked(schema) for schema in request.tool_schemas_json])
     form = request.response_format
     kind = form.WhichOneof("format")
     if kind == "schema":
-        return _CallSections(
+        return CallSections(
             tools, parse_checked(form.schema.json_schema), parse_checked(form.schema.template_json)
         )
-    return _CallSections(tools, None, parse_checked(form.example_json) if kind == "example_json" else None)
+    return CallSections(tools, None, parse_checked(form.example_json) if kind == "example_json" else None)
 
 
-def _refuse_lost_question(state: CompileState) -> None:
+def refuse_lost_question(request: CompileRequest, turn: InstructionTurn, field_prefix: str) -> None:
     """Refuse an instruction that asks something and renders to nothing, such as blank text alone.
 
     What is folded in front and what belongs to the call (system text, context
     blocks, tools, response format) does not count: with them alone a request
     would go out without its question. Plain content and images always render;
     text and blocks may not.
+
+    Args:
+        request: The request.
+        turn: Its own instruction's turn.
+        field_prefix: What stands before the request's field paths in errors.
+
+    Raises:
+        FieldInvalidError: That is so.
     """
-    content = state.request.instruction.instruction
+    content = request.instruction.instruction
     given = "instruction" if content.HasField("instruction") else "blocks" if content.blocks else None
-    turn = state.current
-    if given is None or turn.text.strip() or turn.plain_content or turn.images:
+    if given is None or not is_blank(turn.text) or turn.plain_content or turn.images:
         return
     keeps_guidance = turn.folded is None or turn.folded.has_own_guidance
     guidance = turn.guidance if keeps_guidance else None
     if not render_instruction_text(guidance=guidance, context=turn.context):
-        path = f"{state.field_prefix}instruction.instruction.{given}"
+        path = f"{field_prefix}instruction.instruction.{given}"
         raise FieldInvalidError.of(path, "is given but renders to nothing")

@@ -1,0 +1,64 @@
+"""What the passes find in a stretch beside its turns: what to report, and what rules look at.
+
+Every finding is a tuple, in the records' order, so that those of stretches that
+follow each other are joined by joining the tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any, NamedTuple
+
+from antiphon.message.v1.message_pb2 import Message
+from compiler_service.report import Note
+
+
+class Findings(NamedTuple):
+    """The findings; ids of messages unless said otherwise.
+
+    Attributes:
+        excluded: Excluded messages.
+        interim: Interim responses left out for their final ones.
+        interrupted: Interrupted records that are compiled.
+        generic: Generic records, left out.
+        calls: Action requests without a response in their stretch.
+        with_blocks: Records of which blocks are left out.
+        unknown: Messages of an unknown kind or status.
+        unknown_blocks: Instructions that would need blocks of an unknown kind.
+        consecutive: Instructions that directly follow another, each after that other.
+        summaries: The summary records themselves.
+        leading: The first record that is not the system's, of each stretch that has one.
+        answered: The action requests that responses name.
+        finals: The action requests that final responses answer.
+        interims: The action requests that interim responses name, left out or not.
+        dropped: Those of them whose interim responses are left out.
+        moved: Notes about action results.
+        merged: Notes about assistant responses made one.
+        rendered: Notes about what is not rendered.
+    """
+
+    excluded: tuple[str, ...] = ()
+    interim: tuple[str, ...] = ()
+    interrupted: tuple[str, ...] = ()
+    generic: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    with_blocks: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    unknown_blocks: tuple[str, ...] = ()
+    consecutive: tuple[tuple[str, str], ...] = ()
+    summaries: tuple[Message, ...] = ()
+    leading: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+    finals: tuple[str, ...] = ()
+    interims: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    moved: tuple[Note, ...] = ()
+    merged: tuple[Note, ...] = ()
+    rendered: tuple[Note, ...] = ()
+
+
+def join_findings(findings: Iterable[Findings]) -> Findings:
+    """Return the findings of stretches that follow each other as those of one."""
+    columns: Iterable[tuple[Any, ...]] = zip(*findings, strict=True)
+    return Findings(*[tuple(chain.from_iterable(column)) for column in columns])

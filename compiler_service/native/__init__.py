@@ -1,0 +1,1 @@
+"""NATIVE: real tool turns, signed reasoning and cache marks, in provider-neutral terms."""
