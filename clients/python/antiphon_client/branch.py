@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from antiphon_client.branch_operations import BranchOperations as Operations
+from antiphon_client.compacting import AsyncCompacting, SyncCompacting
 from antiphon_client.errors import BranchNotFoundError
 from antiphon_client.history import AsyncHistoryClient, HistoryClient
 from antiphon_client.history_operations import HistoryOperations
@@ -32,7 +33,7 @@ from antiphon_client.watching import Change, WatchToken, watch, watch_async
 from antiphon_client.wire_values import Id, Kind
 
 
-class Branch:
+class Branch(SyncCompacting):
     """A branch over a blocking client; make one with :meth:`create` or :meth:`open`."""
 
     def __init__(
@@ -135,6 +136,7 @@ class Branch:
     clear = sync_method(Operations.clear)
     select_view = sync_method(Operations.select_view)
     clear_view = sync_method(Operations.clear_view)
+    commit_compaction = sync_method(Operations.commit_compaction)
     export = sync_method(Operations.export)
     progression = sync_method(Operations.progression)
     snapshot = sync_method(Operations.snapshot)
@@ -192,7 +194,7 @@ class Branch:
         return iterate(self._transport, _pages(self._core, kinds, descending, page_size, at_revision))
 
 
-class AsyncBranch:
+class AsyncBranch(AsyncCompacting):
     """A branch over an asyncio client; make one with :meth:`create` or :meth:`open`."""
 
     def __init__(
@@ -272,6 +274,7 @@ class AsyncBranch:
     clear = async_method(Operations.clear)
     select_view = async_method(Operations.select_view)
     clear_view = async_method(Operations.clear_view)
+    commit_compaction = async_method(Operations.commit_compaction)
     export = async_method(Operations.export)
     progression = async_method(Operations.progression)
     snapshot = async_method(Operations.snapshot)

@@ -23,6 +23,9 @@ READABLE_VERSIONS = frozenset({1})
 
 LINE_END = b"\n"
 
+_RECORD = re.compile(rb'\{[ \t]*"(?:message|view|end)"[ \t]*:')
+_NAMED = re.compile(rb'"format"[ \t]*:[ \t]*"antiphon\.')
+_CONVERSATION = re.compile(rb'"(?:messages|contents)"[ \t]*:[ \t]*\[')
 _START = re.compile(rb'\{[ \t]*"format"[ \t]*:[ \t]*"' + re.escape(FORMAT).encode() + rb'"')
 
 
@@ -33,6 +36,13 @@ class BranchFileError(ValueError):
 def is_branch_file(start: bytes) -> bool:
     """Tell whether bytes begin a branch file, of whatever version; a first kilobyte is enough."""
     return _START.match(start) is not None
+
+
+def resembles_branch_file(first_line: bytes) -> bool:
+    """Tell whether a line that begins no branch file was probably meant to, or is a later line of one."""
+    if _CONVERSATION.search(first_line):
+        return False
+    return _RECORD.match(first_line) is not None or _NAMED.search(first_line) is not None
 
 
 class FileCheck:
@@ -65,9 +75,11 @@ class FileCheck:
         """
         footer = _footer(self._tail)
         if footer is None:
-            raise BranchFileError(f"the branch file ends after {self.lines} lines, before its footer")
+            raise BranchFileError(
+                f"the branch file ends after {self.lines} lines, before its last line, `end`"
+            )
         if footer.get("sha256") != self._before.hexdigest():
-            raise BranchFileError("the branch file does not match the hash in its footer")
+            raise BranchFileError("the branch file does not match the hash in its last line, `end`")
 
 
 def _footer(line: bytes) -> dict[str, Any] | None:

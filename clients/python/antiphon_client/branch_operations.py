@@ -23,6 +23,7 @@ from antiphon_client.messages import (
     ActionRequest,
     Block,
     Message,
+    Summary,
     System,
     to_proto,
 )
@@ -229,6 +230,31 @@ class BranchOperations(BranchReads):
         """Return to the full order."""
         return self._history.clear_view(
             self.branch_id, expected_revision=expected_revision, request_id=request_id
+        )
+
+    def commit_compaction(
+        self,
+        summary: Summary | str,
+        *,
+        first_id: Id | None = None,
+        last_id: Id | None = None,
+        kept: Iterable[Id] = (),
+        message_id: Id | None = None,
+        planned_revision: int | None = None,
+        expected_revision: int | None = None,
+        request_id: Id | None = None,
+    ) -> Steps[Written]:
+        """Put a summary in the place of a stretch; as ``HistoryClient.commit_compaction``."""
+        return self._history.commit_compaction(
+            self.branch_id,
+            summary,
+            first_id=first_id,
+            last_id=last_id,
+            kept=kept,
+            message_id=message_id,
+            planned_revision=planned_revision,
+            expected_revision=expected_revision,
+            request_id=request_id,
         )
 
     def _add_output(

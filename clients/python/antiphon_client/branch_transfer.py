@@ -160,6 +160,10 @@ def _replacing(target: FileTarget) -> Iterator[BinaryIO]:
         with _opened(partial, "wb") as file:
             yield file
         partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        if isinstance(error, OSError) and error.filename == str(partial):
+            # Of the file beside it the caller knows nothing.
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise

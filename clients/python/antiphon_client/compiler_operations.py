@@ -2,71 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Protocol
-from uuid import UUID
+from typing import Unpack
 
 from antiphon.compiler.v1 import compiler_service_pb2 as pb
+from antiphon.compiler.v1 import target_pb2
+from antiphon_client.compile_sources import HasBranchId as HasBranchId
+from antiphon_client.compile_sources import InlineSnapshot as InlineSnapshot
+from antiphon_client.compile_sources import Source, put_source
+from antiphon_client.compiled_codec import compilation as read_compilation
 from antiphon_client.errors import SizeLimitExceededError
-from antiphon_client.json_text import parse_json_text
-from antiphon_client.messages import Instruction, System, from_proto
+from antiphon_client.planning import PlanningOperations
+from antiphon_client.response_operations import ResponseOperations
 from antiphon_client.rpc import Steps, StreamCall, UnaryCall, perform
 from antiphon_client.stream_compile import CompiledStream
-from antiphon_client.turn import (
-    Compilation,
-    CompiledChatRequest,
-    TurnRequest,
-    compile_notes,
-    compiled_message,
-    turn_to_proto,
+from antiphon_client.targets import (
+    CompileOptions,
+    Profile,
+    TargetList,
+    TargetOptions,
+    put_options,
+    target_list,
 )
-from antiphon_client.wire_values import AnyMessage, Id, wire_message
+from antiphon_client.turn import Compilation, CompiledChatRequest, TurnRequest, turn_to_proto
 
 
-@dataclass(frozen=True, slots=True)
-class InlineSnapshot:
-    """A history given in the request itself; the history service is not called."""
-
-    messages: Iterable[AnyMessage] = ()
-    system: System | None = None
-
-
-class HasBranchId(Protocol):
-    """Anything with a branch's id, such as a Branch."""
-
-    @property
-    def branch_id(self) -> UUID:
-        """The branch's id."""
-
-
-class CompilerOperations:
+class CompilerOperations(PlanningOperations, ResponseOperations):
     """Every RPC of ``CompilerService`` as an operation; the contract stands in its proto."""
 
     def compile(
         self,
-        source: HasBranchId | InlineSnapshot | Id,
+        source: Source,
         turn: TurnRequest,
         *,
         at_revision: int | None = None,
+        profile: Profile = "folded",
+        target: str | None = None,
+        target_options: TargetOptions | None = None,
+        token_counter: str | None = None,
     ) -> Steps[Compilation]:
         """Compile a turn in one reply, or, when that is too large for one, as a stream.
 
-        ``source`` is a branch, its id, or an inline snapshot; ``at_revision``
-        applies to branches only.
+        Args:
+            source: A branch, its id, or an inline snapshot.
+            turn: The turn.
+            at_revision: The branch revision to compile at; left out, the current one.
+            profile: How to compile.
+            target: The provider whose wire request is wanted beside the messages.
+            target_options: How the target is used.
+            token_counter: How tokens are counted; left out, they are not.
 
         Raises:
-            ReservedKeyError: ``provider_kwargs`` holds ``messages``.
+            ReservedKeyError: ``provider_kwargs`` holds ``messages``, or with a
+                target a key that the target's request has for them.
             ProgressionInvalidError: Ids are unknown or repeated; all are listed.
             ConsecutiveInstructionsError: No assistant turn stands between two instructions.
             FirstMessageNotInstructionError: With a system record, the history
                 does not begin with an instruction.
-            FieldInvalidError: A context block, schema or kwarg breaks its rule.
+            OpenCallsError: A turn without an instruction, and calls of the last
+                round have no outcome.
+            TargetUnknownError: No target has the name.
+            FieldInvalidError: A context block, schema, kwarg or option breaks its rule.
         """
-        request = _request(source, turn, at_revision)
+        request = _request(
+            source,
+            turn,
+            at_revision=at_revision,
+            profile=profile,
+            target=target,
+            target_options=target_options,
+            token_counter=token_counter,
+        )
         try:
-            return (yield from perform(UnaryCall("Compile", request, _compilation)))
+            return (yield from perform(UnaryCall("Compile", request, read_compilation)))
         except SizeLimitExceededError as error:
             if error.metadata.get("limit_name") != "reply_bytes":
                 raise
@@ -74,64 +81,48 @@ class CompilerOperations:
 
     def stream_compile(
         self,
-        source: HasBranchId | InlineSnapshot | Id,
+        source: Source,
         turn: TurnRequest,
         *,
         at_revision: int | None = None,
+        profile: Profile = "folded",
+        target: str | None = None,
+        target_options: TargetOptions | None = None,
+        token_counter: str | None = None,
     ) -> Steps[Compilation]:
-        """Compile a turn of any size as a stream and put it together; raises as :meth:`compile`.
+        """Compile a turn of any size as a stream and put it together; as :meth:`compile`.
 
         Raises:
             StreamIncompleteError: The stream ended before its last result.
         """
-        return _streamed(_request(source, turn, at_revision))
+        request = _request(
+            source,
+            turn,
+            at_revision=at_revision,
+            profile=profile,
+            target=target,
+            target_options=target_options,
+            token_counter=token_counter,
+        )
+        return _streamed(request)
 
-    def compile_chat_request(
-        self, branch: HasBranchId | InlineSnapshot | Id, request: TurnRequest
-    ) -> Steps[CompiledChatRequest]:
+    def compile_chat_request(self, branch: Source, request: TurnRequest) -> Steps[CompiledChatRequest]:
         """Compile a turn of a branch as it stands (ADR-0007 D1); raises as :meth:`compile`."""
-        compilation = yield from self.compile(branch, request)
-        return compilation.request
+        compiled = yield from self.compile(branch, request)
+        return compiled.request
+
+    def list_targets(self) -> Steps[TargetList]:
+        """List the targets with what each takes, and the token counters there are."""
+        return perform(UnaryCall("ListTargets", target_pb2.ListTargetsRequest(), target_list))
 
 
-def _request(
-    source: HasBranchId | InlineSnapshot | Id, turn: TurnRequest, at_revision: int | None
-) -> pb.CompileRequest:
+def _request(source: Source, turn: TurnRequest, **how: Unpack[CompileOptions]) -> pb.CompileRequest:
     request = turn_to_proto(turn)
-    if isinstance(source, InlineSnapshot):
-        if at_revision is not None:
-            raise ValueError("at_revision applies to a branch, not to an inline snapshot")
-        system = None if source.system is None else wire_message(source.system)
-        snapshot = pb.Snapshot(system=system, messages=[wire_message(message) for message in source.messages])
-        request.snapshot.CopyFrom(snapshot)
-    else:
-        branch_id = source if isinstance(source, (str, UUID)) else source.branch_id
-        request.branch.CopyFrom(pb.BranchRef(branch_id=str(branch_id), at_revision=at_revision))
+    put_options(request, how)
+    put_source(request, source, how.get("at_revision"))
     return request
 
 
 def _streamed(request: pb.CompileRequest) -> Steps[Compilation]:
     stream = pb.StreamCompileRequest(request=request)
-    response = yield from perform(StreamCall("StreamCompile", stream, CompiledStream))
-    return _compilation(response)
-
-
-def _compilation(response: pb.CompileResponse) -> Compilation:
-    instruction = from_proto(response.instruction)
-    if not isinstance(instruction, Instruction):
-        raise TypeError("the compiler answered with no instruction")
-    return Compilation(
-        request=CompiledChatRequest(
-            instruction=instruction,
-            messages=tuple(compiled_message(message) for message in response.messages),
-            provider_kwargs=_frozen(response.provider_kwargs_json),
-        ),
-        history_revision=response.history_revision,
-        incarnation=UUID(response.incarnation) if response.incarnation else None,
-        messages_digest=response.messages_digest,
-        report=compile_notes(response.report),
-    )
-
-
-def _frozen(object_json: str) -> Mapping[str, Any]:
-    return MappingProxyType(parse_json_text(object_json or "{}"))
+    return read_compilation((yield from perform(StreamCall("StreamCompile", stream, CompiledStream))))

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from antiphon_client.provider_response import ProviderResponse
 
 LIST_LIMIT = 50
 """Entries of a list that travel in an error; the exact count travels beside."""
@@ -39,7 +42,8 @@ class AntiphonError(Exception):
         message: What happened, in words, at most 512 bytes on the wire.
         domain: ``antiphon.history`` or ``antiphon.compiler``; empty while the
             error has not crossed a wire.
-        metadata: Facts beside the message, as the registry documents them.
+        metadata: Facts beside the message; each class says which it has. Every value is text; a list
+            of ids holds the first 50 at most, with its whole length beside it.
         violations: The fields at fault, the first 50 at most.
         retry_after: Seconds to wait before a retry; None where a retry is
             pointless or needs a decision.
@@ -81,7 +85,10 @@ class UnknownFieldError(AntiphonError, ValueError):
 
 
 class FieldInvalidError(AntiphonError, ValueError):
-    """A field breaks its documented rule."""
+    """A field breaks its documented rule.
+
+    Metadata: ``violation_count``; of a branch's file also ``line``, its number from 1.
+    """
 
     reason = "FIELD_INVALID"
     code = "INVALID_ARGUMENT"
@@ -95,19 +102,26 @@ class FieldInvalidError(AntiphonError, ValueError):
     def of_all(cls, violations: Sequence[Violation]) -> FieldInvalidError:
         """Build the error for one violation or more."""
         first = violations[0]
-        more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
         return cls(
-            f"{first.field}: {first.description}{more}",
+            f"{first.field}: {first.description}{and_more(violations)}",
             metadata={"violation_count": str(len(violations))},
             violations=violations[:LIST_LIMIT],
         )
 
 
 class ReservedKeyError(AntiphonError, ValueError):
-    """A JSON object uses a key that the service keeps for itself."""
+    """A JSON object uses a key that the service keeps for itself.
+
+    Metadata: ``key``.
+    """
 
     reason = "RESERVED_KEY"
     code = "INVALID_ARGUMENT"
+
+    @classmethod
+    def of(cls, holder: str, key: str) -> ReservedKeyError:
+        """Build the error from the object's name and the key in it."""
+        return cls(f"{holder} must not contain reserved key '{key}'", metadata={"key": key})
 
 
 class PageTokenInvalidError(AntiphonError, ValueError):
@@ -118,7 +132,10 @@ class PageTokenInvalidError(AntiphonError, ValueError):
 
 
 class SizeLimitExceededError(AntiphonError, ValueError):
-    """Something is larger than a limit."""
+    """Something is larger than a limit.
+
+    Metadata: ``limit_name``, ``limit`` and ``actual``, in the limit's unit.
+    """
 
     reason = "SIZE_LIMIT_EXCEEDED"
     code = "INVALID_ARGUMENT"
@@ -136,50 +153,68 @@ class SizeLimitExceededError(AntiphonError, ValueError):
 
 
 class BranchNotFoundError(AntiphonError, LookupError):
-    """No such branch for this caller."""
+    """No such branch for this caller.
+
+    Metadata: ``branch_id``, where it was looked for by its id.
+    """
 
     reason = "BRANCH_NOT_FOUND"
     code = "NOT_FOUND"
 
 
 class MessageNotFoundError(AntiphonError, LookupError):
-    """Messages that are not in the branch."""
+    """Messages that are not in the branch.
+
+    Metadata: ``missing`` (ids, comma-separated) and ``missing_count``.
+    """
 
     reason = "MESSAGE_NOT_FOUND"
     code = "NOT_FOUND"
 
     @classmethod
-    def of(cls, missing: Sequence[str]) -> MessageNotFoundError:
-        """Build the error from the missing ids."""
+    def of(cls, missing: Sequence[str], *, at_revision: int) -> MessageNotFoundError:
+        """Build the error from the missing ids and the revision they are not in."""
         return cls(
-            f"{len(missing)} message(s) not in the branch, first {missing[0]}",
+            f"not in the branch at revision {at_revision}: message {missing[0]}{and_more(missing)}",
             metadata=id_list("missing", missing),
         )
 
 
 class BranchExistsError(AntiphonError):
-    """The branch id or the external key is taken."""
+    """The branch id or the external key is taken.
+
+    Metadata: ``branch_id`` of the branch that has it.
+    """
 
     reason = "BRANCH_EXISTS"
     code = "ALREADY_EXISTS"
 
 
 class RequestIdReusedError(AntiphonError, ValueError):
-    """The request_id was used before with another request."""
+    """The request_id was used before with another request.
+
+    Metadata: ``request_id``.
+    """
 
     reason = "REQUEST_ID_REUSED"
     code = "ALREADY_EXISTS"
 
 
 class ActionAlreadyAnsweredError(AntiphonError):
-    """The action request already has a final response."""
+    """The action request already has a final response.
+
+    Metadata: ``action_request_id`` and ``action_response_id``.
+    """
 
     reason = "ACTION_ALREADY_ANSWERED"
     code = "ALREADY_EXISTS"
 
 
 class RevisionConflictError(AntiphonError):
-    """The branch is not at the expected revision."""
+    """The branch is not at the expected revision.
+
+    Metadata: ``branch_id``, ``expected`` and ``actual``.
+    """
 
     reason = "REVISION_CONFLICT"
     code = "ABORTED"
@@ -204,21 +239,31 @@ class RevisionConflictError(AntiphonError):
 
 
 class BranchDeletedError(AntiphonError):
-    """The branch was deleted and stays so."""
+    """The branch was deleted and stays so.
+
+    Metadata: ``branch_id``.
+    """
 
     reason = "BRANCH_DELETED"
     code = "FAILED_PRECONDITION"
 
 
 class ActionRequestUnknownError(AntiphonError, ValueError):
-    """A response names an action request that is not in the branch."""
+    """A response names an action request that is not in the branch.
+
+    Metadata: ``action_request_id``.
+    """
 
     reason = "ACTION_REQUEST_UNKNOWN"
     code = "FAILED_PRECONDITION"
 
 
 class ProgressionInvalidError(AntiphonError, ValueError):
-    """A selection holds ids that are not in the branch, or one twice."""
+    """A selection holds ids that are not in the branch, or one twice.
+
+    Metadata: ``missing``, ``missing_count``, ``duplicate`` and ``duplicate_count``; of several
+    summaries ``summaries`` and ``summaries_count``.
+    """
 
     reason = "PROGRESSION_INVALID"
     code = "FAILED_PRECONDITION"
@@ -233,24 +278,108 @@ class ProgressionInvalidError(AntiphonError, ValueError):
 
 
 class ConsecutiveInstructionsError(AntiphonError, ValueError):
-    """Two instructions of the history follow each other."""
+    """Two instructions of the history follow each other.
+
+    Metadata: ``message_ids`` of the two.
+    """
 
     reason = "CONSECUTIVE_INSTRUCTIONS"
     code = "FAILED_PRECONDITION"
 
 
 class FirstMessageNotInstructionError(AntiphonError, ValueError):
-    """There is a system record and the history does not begin with an instruction."""
+    """There is a system record and the history does not begin with an instruction.
+
+    Metadata: ``message_id``.
+    """
 
     reason = "FIRST_MESSAGE_NOT_INSTRUCTION"
     code = "FAILED_PRECONDITION"
 
 
 class UnsupportedContentError(AntiphonError, TypeError):
-    """A selected message is of a kind the compiler does not know."""
+    """A selected message is of a kind the compiler does not know.
+
+    Metadata: ``message_ids`` and ``message_ids_count``.
+    """
 
     reason = "UNSUPPORTED_CONTENT"
     code = "FAILED_PRECONDITION"
+
+
+class TargetUnknownError(AntiphonError, ValueError):
+    """The target is none of those that ListTargets lists.
+
+    Metadata: ``target``.
+    """
+
+    reason = "TARGET_UNKNOWN"
+    code = "INVALID_ARGUMENT"
+
+    @classmethod
+    def of(cls, target: str) -> TargetUnknownError:
+        """Build the error from the target's name."""
+        return cls(
+            f"unknown target {target!r}; ListTargets names those there are", metadata={"target": target}
+        )
+
+
+class OpenCallsError(AntiphonError, ValueError):
+    """A continuation whose last round has calls without a result.
+
+    Metadata: ``message_ids`` of the calls and ``message_ids_count``.
+    """
+
+    reason = "OPEN_CALLS"
+    code = "FAILED_PRECONDITION"
+
+    @classmethod
+    def of(cls, message_ids: Sequence[str]) -> OpenCallsError:
+        """Build the error from the ids of the calls' records, one at least."""
+        return cls(
+            f"without a result in the last round: call {message_ids[0]}{and_more(message_ids)}",
+            metadata=id_list("message_ids", message_ids),
+        )
+
+
+class BudgetImpossibleError(AntiphonError, ValueError):
+    """Not even the newest exchange, with what is pinned, fits the budget; numbers are tokens.
+
+    Metadata: ``budget``, ``needed`` and ``pinned``.
+    """
+
+    reason = "BUDGET_IMPOSSIBLE"
+    code = "FAILED_PRECONDITION"
+
+    @classmethod
+    def of(cls, *, budget: int, needed: int, pinned: int) -> BudgetImpossibleError:
+        """Build the error from the budget, what is needed at the least, and what of that is pinned."""
+        return cls(
+            f"{needed} tokens are needed at the least ({pinned} of them pinned), the budget is {budget}",
+            metadata={"budget": str(budget), "needed": str(needed), "pinned": str(pinned)},
+        )
+
+
+class StreamIncompleteError(AntiphonError):
+    """A provider's stream ended without being whole; nothing of it may be executed.
+
+    Metadata: ``cause`` and ``detail``.
+
+    Attributes:
+        partial: What was said, where a client assembled it; None otherwise.
+    """
+
+    reason = "STREAM_INCOMPLETE"
+    code = "DATA_LOSS"
+    partial: ProviderResponse | None = None
+
+    @classmethod
+    def of(cls, cause: str, detail: str) -> StreamIncompleteError:
+        """Build the error: ``cause`` as the registry names it, ``detail`` in the provider's words."""
+        return cls(
+            f"the provider's stream is incomplete ({cause}): {detail}",
+            metadata={"cause": cause, "detail": detail},
+        )
 
 
 class SystemRecordFixedError(AntiphonError, ValueError):
@@ -261,14 +390,20 @@ class SystemRecordFixedError(AntiphonError, ValueError):
 
 
 class ContentKindFixedError(AntiphonError, ValueError):
-    """A replacement is of another content kind than the message it replaces."""
+    """A replacement is of another content kind than the message it replaces.
+
+    Metadata: ``message_id``.
+    """
 
     reason = "CONTENT_KIND_FIXED"
     code = "FAILED_PRECONDITION"
 
 
 class RevisionInFutureError(AntiphonError, ValueError):
-    """The branch has not reached that revision."""
+    """The branch has not reached that revision.
+
+    Metadata: ``actual``, the revision the branch is at.
+    """
 
     reason = "REVISION_IN_FUTURE"
     code = "OUT_OF_RANGE"
@@ -280,7 +415,10 @@ class RevisionInFutureError(AntiphonError, ValueError):
 
 
 class RevisionExpiredError(AntiphonError, ValueError):
-    """The revision was dropped by a trim or the retention setting."""
+    """The revision was dropped by a trim or the retention setting.
+
+    Metadata: ``oldest``, the oldest revision that can be read.
+    """
 
     reason = "REVISION_EXPIRED"
     code = "OUT_OF_RANGE"
@@ -300,35 +438,50 @@ class RevisionExpiredError(AntiphonError, ValueError):
 
 
 class OwnerNotFoundError(AntiphonError, LookupError, ValueError):
-    """The owner is not registered in the exchange; a ValueError, as ADR-0006 D5 has it."""
+    """The owner is not registered in the exchange; a ValueError, as ADR-0006 D5 has it.
+
+    Metadata: ``owner_id``.
+    """
 
     reason = "OWNER_NOT_FOUND"
     code = "NOT_FOUND"
 
 
 class OwnerExistsError(AntiphonError, ValueError):
-    """The owner is registered in the exchange already."""
+    """The owner is registered in the exchange already.
+
+    Metadata: ``owner_id``.
+    """
 
     reason = "OWNER_EXISTS"
     code = "ALREADY_EXISTS"
 
 
 class LeaseLostError(AntiphonError):
-    """The lease has expired, or was acknowledged or rejected already."""
+    """The lease has expired, or was acknowledged or rejected already.
+
+    Metadata: ``lease_id`` (those lost, comma-separated) and ``lease_id_count``.
+    """
 
     reason = "LEASE_LOST"
     code = "FAILED_PRECONDITION"
 
 
 class QuotaExceededError(AntiphonError):
-    """A limit of the exchange is reached; nothing was stored."""
+    """A limit of the exchange is reached; nothing was stored.
+
+    Metadata: ``limit_name``, ``limit`` and ``actual``.
+    """
 
     reason = "QUOTA_EXCEEDED"
     code = "RESOURCE_EXHAUSTED"
 
 
 class OverloadedError(AntiphonError):
-    """Too much work is queued; retry later."""
+    """Too much work is queued; retry later.
+
+    Metadata: ``limit_name`` and ``limit``.
+    """
 
     reason = "OVERLOADED"
     code = "RESOURCE_EXHAUSTED"
@@ -374,10 +527,18 @@ class SnapshotTruncatedError(AntiphonError):
 
 
 class InternalError(AntiphonError):
-    """A defect of the server; ``metadata["correlation_id"]`` stands in its log."""
+    """A defect of the server.
+
+    Metadata: ``correlation_id``, which stands in the server's log beside the cause.
+    """
 
     reason = "INTERNAL_ERROR"
     code = "INTERNAL"
+
+
+def and_more(entries: Sequence[object]) -> str:
+    """Return what to write after the first of some entries: how many more there are, if there are."""
+    return f" (and {len(entries) - 1} more)" if len(entries) > 1 else ""
 
 
 def id_list(name: str, ids: Sequence[str]) -> dict[str, str]:

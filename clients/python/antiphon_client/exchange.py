@@ -43,6 +43,7 @@ class Exchange:
     owner_page = sync_method(Operations.owner_page)
     get = sync_method(Operations.get)
     has = sync_method(Operations.has)
+    owners = sync_method(Operations.owners)
     owner_ids = sync_method(Operations.owner_ids)
     send = sync_method(Operations.send)
     collect = sync_method(Operations.collect)
@@ -62,9 +63,7 @@ class Exchange:
         """Yield the dead letters, all or one owner's, oldest first, reading page by page."""
         return iterate(self._transport, lambda token: self._core.dead_letter_page(owner_id, page_token=token))
 
-    def watch(
-        self, owner_id: Any, after_sequence: int = 0, *, until_caught_up: bool = False
-    ) -> Generator[Delivery]:
+    def watch(self, owner_id: Any, after_sequence: int = 0, *, follow: bool = True) -> Generator[Delivery]:
         """Yield the deliveries to an inbox after a sequence number, in order, and wait for more.
 
         It takes nothing: `lease` or `pop_message` does. To go on after an
@@ -73,7 +72,7 @@ class Exchange:
         Args:
             owner_id: Whose inbox; an unregistered owner's stays empty until it registers.
             after_sequence: The last sequence already seen.
-            until_caught_up: End once everything delivered so far was yielded.
+            follow: False: end when everything delivered so far was yielded.
 
         Raises:
             AntiphonError: The stream broke; an open stream has no timeout.
@@ -83,7 +82,7 @@ class Exchange:
             for frame in frames:
                 if frame.HasField("delivery"):
                     yield Delivery.from_proto(frame.delivery)
-                elif until_caught_up and frame.HasField("caught_up"):
+                elif not follow and frame.HasField("caught_up"):
                     return
 
     def run(self, interval: float = 1.0) -> None:
@@ -130,6 +129,7 @@ class AsyncExchange:
     owner_page = async_method(Operations.owner_page)
     get = async_method(Operations.get)
     has = async_method(Operations.has)
+    owners = async_method(Operations.owners)
     owner_ids = async_method(Operations.owner_ids)
     send = async_method(Operations.send)
     collect = async_method(Operations.collect)
@@ -152,7 +152,7 @@ class AsyncExchange:
         )
 
     async def watch(
-        self, owner_id: Any, after_sequence: int = 0, *, until_caught_up: bool = False
+        self, owner_id: Any, after_sequence: int = 0, *, follow: bool = True
     ) -> AsyncGenerator[Delivery]:
         """Yield the deliveries to an inbox and wait for more; as :meth:`Exchange.watch`."""
         request = watch_request(self.exchange_id, owner_id, after_sequence)
@@ -160,7 +160,7 @@ class AsyncExchange:
             async for frame in frames:
                 if frame.HasField("delivery"):
                     yield Delivery.from_proto(frame.delivery)
-                elif until_caught_up and frame.HasField("caught_up"):
+                elif not follow and frame.HasField("caught_up"):
                     return
 
     def run(self, interval: float = 1.0) -> Coroutine[Any, Any, None]:

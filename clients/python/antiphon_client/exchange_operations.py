@@ -36,10 +36,10 @@ class ExchangeOperations(ExchangeRouting):
 
         Args:
             owner_id: Whose inbox; an unknown owner's is empty.
-            max_messages: 1 to 1,000.
-            visibility_seconds: 1 to 43,200.
+            max_messages: At most; 0 is taken as 1, over 1,000 as 1,000. The reply also ends at 3 MiB.
+            visibility_seconds: 1 to 43,200; 0 is taken as 30.
             sender: Only this sender's messages, where given.
-            request_id: See the class.
+            request_id: Makes the call safe to repeat: under the same id it is done once.
         """
         request = pb.LeaseRequest(
             exchange_id=self.exchange_id,

@@ -34,13 +34,31 @@ _REASONS: dict[int, DeadLetterReason] = {
 
 @dataclass(frozen=True, slots=True)
 class ExchangeSettings:
-    """Rules of a whole exchange; None leaves a rule as it is. Meanings and defaults: the proto."""
+    """Rules of a whole exchange; None leaves a rule as it is.
+
+    Attributes:
+        delivery: ``on_collect`` (the default): mail waits for ``collect``; ``at_send``: it is
+            delivered as it is sent.
+        max_deliveries: How often a message is leased until it is a dead letter (16).
+        max_owners: Registered owners (10,000; 20,000 at most).
+        max_messages: Messages in all inboxes and outboxes, each copy of a broadcast counted
+            (1,000,000).
+        max_bytes: Their bytes (1 GiB).
+
+    Raises:
+        ValueError: ``delivery`` is neither.
+    """
 
     delivery: DeliveryMode | None = None
     max_deliveries: int | None = None
     max_owners: int | None = None
     max_messages: int | None = None
     max_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the mode; the service checks the numbers."""
+        if self.delivery not in (None, *get_args(DeliveryMode)):
+            raise ValueError(f"delivery must be {' or '.join(get_args(DeliveryMode))}")
 
     def to_proto(self) -> pb.ExchangeSettings:
         """Return the wire form."""

@@ -109,10 +109,13 @@ class ExchangeRouting:
         """Tell whether an owner is registered. Cost: as :meth:`get`."""
         return (yield from self.get(owner_id)) is not None
 
+    def owners(self) -> Steps[list[OwnerRecord]]:
+        """Read what is known of every owner, in registration order."""
+        return _all(lambda token: self.owner_page(page_token=token))
+
     def owner_ids(self) -> Steps[list[UUID]]:
         """Read the ids of every owner, in registration order."""
-        owners = yield from _all(lambda token: self.owner_page(page_token=token))
-        return [owner.owner_id for owner in owners]
+        return [owner.owner_id for owner in (yield from self.owners())]
 
     def send(
         self,
@@ -134,8 +137,8 @@ class ExchangeRouting:
             content: Any JSON value.
             channel: Grouping label; it never affects delivery.
             metadata: The sender's own data.
-            request_id: See the class; with one of your own, the message made by
-                the first call is the one that is sent, and its id the same.
+            request_id: Makes the call safe to repeat: the message made by the first call
+                is the one that is sent, and its id the same.
 
         Raises:
             OwnerNotFoundError: The sender is not registered; this is a ValueError.

@@ -48,6 +48,7 @@ class HistoryClient(SyncClient):
     list_messages = sync_method(Operations.list_messages)
     select_view = sync_method(Operations.select_view)
     clear_view = sync_method(Operations.clear_view)
+    commit_compaction = sync_method(Operations.commit_compaction)
     read_snapshot = sync_method(Operations.read_snapshot)
     read_order = sync_method(Operations.read_order)
     read_system = sync_method(Operations.read_system)
@@ -63,6 +64,10 @@ class HistoryClient(SyncClient):
         has been connected, and has no timeout. It ends after the change that
         deletes the branch, which is all that is left to tell of a purged one.
         Close it (``contextlib.closing``) to end it sooner.
+
+        A change names messages; :meth:`get_messages` with ``at_revision=change.revision``
+        reads them as it left them. The first change of a fork or an imported branch is
+        ``created``, without operations: read that branch at revision 1 first.
 
         Args:
             branch_id: The branch.
@@ -112,6 +117,7 @@ class AsyncHistoryClient(AsyncClient):
     list_messages = async_method(Operations.list_messages)
     select_view = async_method(Operations.select_view)
     clear_view = async_method(Operations.clear_view)
+    commit_compaction = async_method(Operations.commit_compaction)
     read_snapshot = async_method(Operations.read_snapshot)
     read_order = async_method(Operations.read_order)
     read_system = async_method(Operations.read_system)

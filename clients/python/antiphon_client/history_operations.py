@@ -10,6 +10,7 @@ from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2
 from antiphon_client.action_draft import draft_response
 from antiphon_client.branch_transfer import BranchTransfers
+from antiphon_client.history_compaction import HistoryCompaction
 from antiphon_client.history_reads import HistoryReads
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages import Block, System, to_proto
@@ -27,7 +28,7 @@ from antiphon_client.wire_values import (
 )
 
 
-class HistoryOperations(BranchTransfers, HistoryReads):
+class HistoryOperations(BranchTransfers, HistoryCompaction, HistoryReads):
     """Every RPC of ``HistoryService`` as an operation; the contract stands in its proto.
 
     Writes take ``expected_revision`` (the write is refused with
@@ -132,7 +133,7 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             branch_id: The fork's id; the server makes one when left out.
             external_key: The fork's own key.
             metadata: The fork's metadata; None takes the source's.
-            request_id: See the class.
+            request_id: Makes the call safe to repeat: under the same id it is done once.
 
         Raises:
             MessageNotFoundError: ``up_to`` is not in the branch at that revision.
@@ -222,8 +223,8 @@ class HistoryOperations(BranchTransfers, HistoryReads):
             blocks: Rich output beside ``output``.
             message_id: The response's id; the server makes one when left out.
             metadata: The response's metadata.
-            expected_revision: See the class.
-            request_id: See the class.
+            expected_revision: Refuse (RevisionConflictError) unless the branch is at it.
+            request_id: Makes the call safe to repeat: under the same id it is done once.
 
         Raises:
             ValueError: Both an output and an error are given.

@@ -35,6 +35,7 @@ class Limits:
             snapshot's header, which holds it beside the system record, stays
             below gRPC's default too.
         snapshot_bytes: What one compilation may read of a branch.
+        assembly_bytes: The deltas of one AssembleResponse.
         external_key_bytes: A branch's external key, in UTF-8.
     """
 
@@ -49,6 +50,7 @@ class Limits:
     import_bytes: int = 256 * _MIB
     branch_metadata_bytes: int = _MIB // 2
     snapshot_bytes: int = 256 * _MIB
+    assembly_bytes: int = 64 * _MIB
     external_key_bytes: int = 512
 
 

@@ -97,6 +97,7 @@ class Written:
         revision: The branch's revision after it.
         placements: Where the messages it wrote stand, in the request's order;
             empty for writes that place none.
+        view_count: Messages in the view that a compaction selected; None for other writes.
         replayed: Whether this is the answer of an earlier call with the same ``request_id``.
         sent: The wire form of those messages as far as the request has it; the service may have
             given ids and times.
@@ -105,6 +106,7 @@ class Written:
     revision: int
     placements: tuple[Placement, ...] = ()
     replayed: bool = False
+    view_count: int | None = None
     sent: tuple[message_pb2.Message, ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -124,6 +126,7 @@ def written(response: Any, sent: Iterable[message_pb2.Message] = ()) -> Written:
         revision=response.revision,
         placements=tuple(Placement(UUID(p.message_id), p.index) for p in placements),
         replayed=response.replayed,
+        view_count=response.view_count if "view_count" in response.DESCRIPTOR.fields_by_name else None,
         sent=tuple(sent),
     )
 

@@ -17,10 +17,13 @@ import re
 import threading
 from collections.abc import (
     AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
     Callable,
     Coroutine,
     Generator,
     Iterable,
+    Iterator,
     Sequence,
 )
 from dataclasses import dataclass, field
@@ -81,10 +84,13 @@ class StreamCall(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class UploadCall(Generic[R]):
-    """A request in parts, and how to read its one response."""
+    """A request in parts, and how to read its one response.
+
+    Parts that arrive asynchronously are for the asyncio transport only.
+    """
 
     method: str
-    parts: Iterable[Any]
+    parts: Iterable[Any] | AsyncIterable[Any]
     decode: Callable[[Any], R]
 
 
@@ -168,7 +174,7 @@ class SyncTransport:
 
     def _answer(self, call: Call[Any]) -> Any:
         try:
-            request = iter(call.parts) if isinstance(call, UploadCall) else call.request
+            request = _parts_now(call.parts) if isinstance(call, UploadCall) else call.request
             reply = self._begin(call.method, request, self._options.timeout)
             if not isinstance(call, StreamCall):
                 return call.decode(reply)
@@ -256,7 +262,7 @@ class AsyncTransport:
 
     async def _answer(self, call: Call[Any]) -> Any:
         try:
-            request = iter(call.parts) if isinstance(call, UploadCall) else call.request
+            request = _parts(call.parts) if isinstance(call, UploadCall) else call.request
             reply = self._begin(call.method, request, self._options.timeout)
             if not isinstance(call, StreamCall):
                 return call.decode(await reply)
@@ -273,6 +279,16 @@ class AsyncTransport:
         except asyncio.CancelledError:
             self._check_own_cancellation()
             raise
+
+
+def _parts(parts: Iterable[Any] | AsyncIterable[Any]) -> Iterator[Any] | AsyncIterator[Any]:
+    return aiter(parts) if isinstance(parts, AsyncIterable) else iter(parts)
+
+
+def _parts_now(parts: Iterable[Any] | AsyncIterable[Any]) -> Iterator[Any]:
+    if isinstance(parts, AsyncIterable):
+        raise TypeError("a blocking client cannot send what arrives asynchronously")
+    return iter(parts)
 
 
 def _rebuilt(error: grpc.RpcError, endpoint: Endpoint) -> AntiphonError:

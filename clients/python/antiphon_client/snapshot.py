@@ -3,14 +3,15 @@
 A snapshot travels as one header, the order in parts, the messages in batches
 and one footer (``HistoryService.ReadSnapshot``). Whoever reads one feeds the
 frames to a :class:`SnapshotAssembler`; a cut, reordered or altered stream is an
-error by construction.
+error by construction. A reader that holds an earlier one may get what has
+changed since in place of the order, and only the messages that are new to it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from google.protobuf.message import DecodeError
 
@@ -18,12 +19,15 @@ from antiphon.history.v1.branch_pb2 import Branch
 from antiphon.history.v1.history_service_pb2 import (
     GetMessagesResponse,
     ReadSnapshotResponse,
+    SnapshotDelta,
     SnapshotFooter,
     SnapshotHeader,
     SnapshotOrder,
+    SnapshotRun,
 )
 from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.errors import SnapshotTruncatedError
+from antiphon_client.snapshot_delta import AppliedDelta, KeptRun, apply_delta
 from antiphon_client.splicing import FieldPrefixes
 
 _HELD_MESSAGES = FieldPrefixes(GetMessagesResponse.DESCRIPTOR, "messages")
@@ -42,6 +46,8 @@ class AssembledSnapshot:
             where the branch has none.
         message_ids: The selection's order.
         messages: The selection's messages as encoded and stored, in that order.
+        kept: The runs that the reader held already, in order; none where the
+            snapshot was told whole.
     """
 
     branch: Branch
@@ -50,9 +56,14 @@ class AssembledSnapshot:
     system: Message | None
     message_ids: tuple[str, ...]
     messages: tuple[bytes, ...]
+    kept: tuple[KeptRun, ...] = ()
 
-    def decode(self) -> list[Message]:
-        """Parse the messages, about 0.4 µs each, and check each against the order.
+    def alone(self) -> AssembledSnapshot:
+        """Return it as if it had been told whole."""
+        return replace(self, kept=()) if self.kept else self
+
+    def decode(self, start: int = 0, stop: int | None = None) -> list[Message]:
+        """Parse the messages, or some of them, about 0.4 µs each, and check each against the order.
 
         They share one block of memory, which is free when the last of them is:
         parsed one by one they take two to three times as long.
@@ -61,13 +72,14 @@ class AssembledSnapshot:
             SnapshotTruncatedError: Bytes are not a message, or not the one
                 that the order names.
         """
+        messages, message_ids = self.messages[start:stop], self.message_ids[start:stop]
         try:
-            holder = GetMessagesResponse.FromString(b"".join(_HELD_MESSAGES.parts(self.messages)))
+            holder = GetMessagesResponse.FromString(b"".join(_HELD_MESSAGES.parts(messages)))
         except DecodeError:
-            index = _first_undecodable(self.messages)
+            index = start + _first_undecodable(messages)
             raise SnapshotTruncatedError(f"snapshot message {index} is not an encoded Message") from None
         decoded = list(holder.messages)
-        for index, (message_id, message) in enumerate(zip(self.message_ids, decoded, strict=True)):
+        for index, (message_id, message) in enumerate(zip(message_ids, decoded, strict=True), start):
             if message.id != message_id:
                 raise SnapshotTruncatedError(f"snapshot message {index} is not the one that the order names")
         return decoded
@@ -80,7 +92,15 @@ class SnapshotAssembler:
     ended. Cost: the messages' bytes are hashed and kept, not parsed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, held: AssembledSnapshot | None = None) -> None:
+        """Begin.
+
+        Args:
+            held: What the reader holds of the branch already and told the
+                history service of; None for nothing.
+        """
+        self._held = held
+        self._runs: list[SnapshotRun] = []
         self._header: SnapshotHeader | None = None
         self._footer: SnapshotFooter | None = None
         self._message_ids: list[str] = []
@@ -105,6 +125,8 @@ class SnapshotAssembler:
             self._header = frame.header
         elif kind == "order":
             self._add_order(frame.order)
+        elif kind == "delta":
+            self._add_runs(frame.delta)
         elif kind == "batch":
             # A list: every pass over the field itself makes its values anew.
             messages = frame.batch.messages[:]
@@ -121,21 +143,33 @@ class SnapshotAssembler:
             raise SnapshotTruncatedError("the snapshot's order goes on after its messages began")
         self._message_ids.extend(order.message_ids)
 
+    def _add_runs(self, delta: SnapshotDelta) -> None:
+        if self._messages:
+            raise SnapshotTruncatedError("the snapshot's delta goes on after its messages began")
+        self._runs.extend(delta.runs)
+
     def result(self) -> AssembledSnapshot:
         """Return the snapshot; the stream has ended.
 
         Raises:
-            SnapshotTruncatedError: A part is missing, a count differs, or the
-                messages are not the bytes that the footer's hash was made of.
+            SnapshotTruncatedError: A part is missing, a count differs, the
+                messages are not the bytes that the footer's hash was made of, or
+                a delta is of something else than what the reader holds.
         """
         header, footer = self._header, self._footer
         if header is None or footer is None:
             raise SnapshotTruncatedError("the snapshot ended before its footer")
-        announced = {header.message_count, footer.message_count, len(self._message_ids)}
-        if announced != {len(self._messages)}:
+        if self._runs and not header.is_delta:
+            raise SnapshotTruncatedError("the snapshot is whole and has a delta too")
+        if header.is_delta:
+            message_ids, messages, kept = self._apply(header)
+        else:
+            message_ids, messages, kept = tuple(self._message_ids), tuple(self._messages), ()
+        announced = {header.message_count, len(message_ids)}
+        if announced != {len(messages)} or footer.message_count != len(self._messages):
             raise SnapshotTruncatedError(
                 f"{len(self._messages)} snapshot messages arrived; header, order and footer announce "
-                f"{header.message_count}, {len(self._message_ids)} and {footer.message_count}"
+                f"{header.message_count}, {len(message_ids)} and {footer.message_count}"
             )
         if self._hash.digest() != footer.sha256:
             raise SnapshotTruncatedError("the snapshot's messages do not match the hash in its footer")
@@ -144,9 +178,23 @@ class SnapshotAssembler:
             incarnation=header.incarnation,
             revision=header.revision,
             system=header.system if header.HasField("system") else None,
-            message_ids=tuple(self._message_ids),
-            messages=tuple(self._messages),
+            message_ids=message_ids,
+            messages=messages,
+            kept=kept,
         )
+
+    def _apply(self, header: SnapshotHeader) -> AppliedDelta:
+        held = self._held
+        if held is None or (held.incarnation, held.branch.branch_id) != (
+            header.incarnation,
+            header.branch.branch_id,
+        ):
+            raise SnapshotTruncatedError("the snapshot is a delta of something that is not held")
+        if header.revision < held.revision:
+            raise SnapshotTruncatedError("the snapshot is a delta that leads back")
+        if self._message_ids:
+            raise SnapshotTruncatedError("the snapshot is a delta and has an order too")
+        return apply_delta(self._runs, self._messages, held.message_ids, held.messages)
 
 
 def _first_undecodable(messages: Sequence[bytes]) -> int:

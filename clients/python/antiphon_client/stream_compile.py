@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from antiphon.compiler.v1 import compiled_message_pb2
 from antiphon.compiler.v1 import compiler_service_pb2 as pb
-from antiphon_client.errors import AntiphonError
-
-
-class StreamIncompleteError(AntiphonError):
-    """A streamed compilation ended early, or its frames do not follow each other."""
-
-    reason = "STREAM_INCOMPLETE"
-    code = "DATA_LOSS"
+from antiphon_client.errors import StreamIncompleteError
 
 
 class CompiledStream:
@@ -21,6 +14,8 @@ class CompiledStream:
         self._messages: list[compiled_message_pb2.CompiledMessage] = []
         self._open: _OpenMessage | None = None
         self._report: list[compiled_message_pb2.CompileNote] = []
+        self._request: list[str] = []
+        self._system_text: str | None = None
         self._last: pb.Result | None = None
 
     def feed(self, frame: pb.StreamCompileResponse) -> bool:
@@ -38,9 +33,10 @@ class CompiledStream:
             self._current().add_part(frame.part_chunk)
         elif kind == "message_end":
             self._end(frame.message_end)
+        elif kind == "request_chunk":
+            self._request.append(frame.request_chunk.text)
         elif kind == "result":
-            self._report.extend(frame.result.report)
-            self._last = frame.result if frame.result.last else None
+            self._take_result(frame.result)
         else:
             raise StreamIncompleteError("the compilation has a frame of an unknown kind")
         return self._last is not None
@@ -59,14 +55,26 @@ class CompiledStream:
                 f"{len(self._messages)} compiled messages arrived of {last.message_count} sent"
             )
         return pb.CompileResponse(
-            instruction=last.instruction,
+            instruction=last.instruction if last.HasField("instruction") else None,
             messages=self._messages,
             provider_kwargs_json=last.provider_kwargs_json,
             history_revision=last.history_revision,
             incarnation=last.incarnation,
             messages_digest=last.messages_digest,
             report=self._report,
+            provider_request_json="".join(self._request) if last.HasField("request_digest") else None,
+            request_digest=last.request_digest if last.HasField("request_digest") else None,
+            capability_version=last.capability_version if last.HasField("capability_version") else None,
+            system_text=self._system_text,
+            tokens=last.tokens if last.HasField("tokens") else None,
+            action_names=last.action_names,
         )
+
+    def _take_result(self, result: pb.Result) -> None:
+        self._report.extend(result.report)
+        if result.HasField("system_text"):
+            self._system_text = result.system_text
+        self._last = result if result.last else None
 
     def _start(self, start: pb.MessageStart) -> None:
         if self._open is not None or start.index != len(self._messages):
@@ -112,7 +120,11 @@ class _OpenMessage:
 
 def _joined(chunks: list[pb.PartChunk]) -> compiled_message_pb2.Part:
     part = compiled_message_pb2.Part()
-    if chunks[0].HasField("image_url"):
+    if chunks[0].HasField("whole"):
+        if len(chunks) > 1:
+            raise StreamIncompleteError("a whole part of a compiled message comes twice")
+        part.CopyFrom(chunks[0].whole)
+    elif chunks[0].HasField("image_url"):
         part.image_url.detail = chunks[0].image_url.detail
         part.image_url.url = "".join(chunk.image_url.url for chunk in chunks)
     else:

@@ -6,20 +6,29 @@ request holds was read from the wire and shares no container with the caller.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self, TypeAlias
 from uuid import UUID
 
-from antiphon.compiler.v1 import compiled_message_pb2
 from antiphon.compiler.v1 import compiler_service_pb2 as pb
-from antiphon.message.v1 import message_pb2, progression_pb2
-from antiphon_client.json_text import dump_json_text
+from antiphon.message.v1 import progression_pb2
+from antiphon_client.json_text import dump_json_text, parse_json_text
 from antiphon_client.messages import Instruction, MessageRole, to_proto
-from antiphon_client.messages.block_codec import DETAIL_FROM_PROTO
-from antiphon_client.messages.role import ROLE_FROM_PROTO
 from antiphon_client.response_format import ResponseFormat, response_format_to_proto
+
+
+class ToolRole(StrEnum):
+    """The role that compiled turns have beside those of records: the outcome of a call."""
+
+    TOOL = "tool"
+
+
+CompiledRole: TypeAlias = MessageRole | ToolRole
+"""Role of a compiled turn: user or assistant, and in NATIVE tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +43,12 @@ class ContextBlock:
 class TurnRequest:
     """What one model call adds to the history.
 
+    What concerns the execution of the call alone, such as streaming, has no
+    place here.
+
     Attributes:
-        instruction: The turn's instruction. It is copied, never changed.
+        instruction: The turn's instruction. It is copied, never changed. None
+            goes on with the history as it stands, in the profile native only.
         progression: The messages to retain, in order; None leaves the choice to
             the branch (its view, else its order), an empty tuple retains none.
         tool_schemas: The tools of this call: a list of schemas, a single schema,
@@ -48,7 +61,7 @@ class TurnRequest:
             back in the compiled request; the key ``messages`` is reserved.
     """
 
-    instruction: Instruction
+    instruction: Instruction | None
     progression: Sequence[UUID | str] | None = None
     tool_schemas: Sequence[Mapping[str, Any]] | Mapping[str, Any] = ()
     response_format: ResponseFormat | None = None
@@ -56,12 +69,45 @@ class TurnRequest:
     context_blocks: tuple[ContextBlock, ...] = ()
     provider_kwargs: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
+    @classmethod
+    def from_options(
+        cls,
+        instruction: Instruction,
+        *,
+        progression: Sequence[UUID | str] | None = None,
+        tool_schemas: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+        response_format: ResponseFormat | None = None,
+        structure: str | None = None,
+        context_blocks: Iterable[ContextBlock] | None = None,
+        provider_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Make a turn of older call options, in which an empty progression meant none given.
+
+        ``progression=[]`` leaves the choice to the branch, as None does; retaining
+        nothing is said with the class itself (ADR-0007 D2, D6).
+        """
+        return cls(
+            instruction,
+            progression=tuple(progression) if progression else None,
+            tool_schemas=tool_schemas or (),
+            response_format=response_format,
+            structure=structure,
+            context_blocks=tuple(context_blocks or ()),
+            provider_kwargs=MappingProxyType(dict(provider_kwargs or {})),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CompiledMessage:
-    """One provider-neutral turn: text, or text and image parts."""
+    """One provider-neutral turn: text, or its parts.
 
-    role: MessageRole
+    A part is a dictionary with a ``type``. Of the profile folded they are text
+    and ``image_url``; of native, content blocks in their dictionary form
+    (:mod:`antiphon_client.messages.blocks`), ``tool_call`` and ``tool_result``.
+    JSON within them stays text.
+    """
+
+    role: CompiledRole
     content: str | list[dict[str, Any]]
 
 
@@ -71,19 +117,23 @@ class CompiledChatRequest:
 
     Attributes:
         instruction: The record-ready instruction: the only one a caller may add
-            to the history; it holds nothing of this call alone.
+            to the history; it holds nothing of this call alone. None where the
+            turn had none.
         messages: The turns, in order.
         provider_kwargs: The request's keyword arguments, read-only.
     """
 
-    instruction: Instruction
+    instruction: Instruction | None
     messages: tuple[CompiledMessage, ...]
     provider_kwargs: Mapping[str, Any]
 
     @property
     def provider_messages(self) -> list[dict[str, Any]]:
-        """The turns as ``{"role", "content"}`` dictionaries (ADR-0007 D4)."""
-        return [{"role": message.role.value, "content": message.content} for message in self.messages]
+        """The turns as ``{"role", "content"}`` dictionaries, the caller's own (ADR-0007 D4)."""
+        return [
+            {"role": message.role.value, "content": copy.deepcopy(message.content)}
+            for message in self.messages
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +149,23 @@ class CompileNote:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenCount:
+    """Tokens of a compilation.
+
+    Attributes:
+        counter: How they were counted.
+        total: Messages, system text, tools and response format.
+        system: Of these, the system text's.
+        tools: Of these, the tools' and the response format's.
+    """
+
+    counter: str
+    total: int
+    system: int
+    tools: int
+
+
+@dataclass(frozen=True, slots=True)
 class Compilation:
     """A compiled request and the proof of what it was made from.
 
@@ -107,7 +174,15 @@ class Compilation:
         history_revision: The branch revision compiled; 0 for an inline snapshot.
         incarnation: The branch's incarnation; None for an inline snapshot.
         messages_digest: SHA-256 over the compiled messages, hexadecimal.
-        report: Everything dropped, moved, merged, deduplicated or not rendered.
+        report: Everything dropped, moved, merged, deduplicated, mapped or not rendered.
+        system_text: The system text beside the messages, of the profile native; None for none.
+        provider_request_json: The text of the provider's request, a JSON object; None
+            without a target. To be sent as it is where digits and key order matter.
+        request_digest: SHA-256 over that text in UTF-8, hexadecimal; None without a target.
+        capability_version: Version of the table that shaped it; None without a target.
+        tokens: Tokens of what was compiled; None unless a counter was asked for.
+        action_names: Actions' own names to those of the provider's request, where they
+            differ: for ``parse_response`` and ``assemble_response``. Read-only.
     """
 
     request: CompiledChatRequest
@@ -115,24 +190,38 @@ class Compilation:
     incarnation: UUID | None
     messages_digest: str
     report: tuple[CompileNote, ...]
+    system_text: str | None = None
+    provider_request_json: str | None = None
+    request_digest: str | None = None
+    capability_version: str | None = None
+    tokens: TokenCount | None = None
+    action_names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def provider_request(self) -> dict[str, Any] | None:
+        """The provider's request, the caller's own, parsed anew each time; None without a target."""
+        if self.provider_request_json is None:
+            return None
+        parsed: dict[str, Any] = parse_json_text(self.provider_request_json)
+        return parsed
 
 
 def turn_to_proto(turn: TurnRequest) -> pb.CompileRequest:
-    """Return the wire form of a turn, without its source.
+    """Return the wire form of a turn, without its source and how to compile it.
 
     Raises:
-        TypeError: The instruction is no Instruction, a tool schema no mapping,
+        TypeError: The instruction is neither an Instruction nor None, a tool schema no mapping,
             ``structure`` no text, or the response format no mapping and no
             pydantic model.
         JsonTextError: A value is one that JSON cannot carry.
     """
-    if not isinstance(turn.instruction, Instruction):
-        raise TypeError(f"a turn's instruction is an Instruction, not {type(turn.instruction).__name__}")
+    instruction = turn.instruction
+    if not (instruction is None or isinstance(instruction, Instruction)):
+        raise TypeError(f"a turn's instruction is an Instruction, not {type(instruction).__name__}")
     if turn.structure is not None and not isinstance(turn.structure, str):
         raise TypeError("structure is the name of one, as text; a type cannot cross a wire")
     request = pb.CompileRequest(
-        profile=pb.PROFILE_FOLDED,
-        instruction=to_proto(turn.instruction),
+        instruction=None if instruction is None else to_proto(instruction),
         tool_schemas_json=[dump_json_text(dict(schema)) for schema in tool_schema_list(turn.tool_schemas)],
         structure=turn.structure,
         context_blocks=[
@@ -164,41 +253,3 @@ def tool_schema_list(value: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> 
         if not isinstance(schema, Mapping):
             raise TypeError(f"a tool schema is an object, not {type(schema).__name__}")
     return schemas
-
-
-def compiled_message(message: compiled_message_pb2.CompiledMessage) -> CompiledMessage:
-    """Read one compiled turn."""
-    if message.HasField("parts"):
-        return CompiledMessage(_role(message.role), [_part(part) for part in message.parts.parts])
-    return CompiledMessage(_role(message.role), message.text)
-
-
-def compile_notes(notes: Iterable[compiled_message_pb2.CompileNote]) -> tuple[CompileNote, ...]:
-    """Read a report."""
-    return tuple(
-        CompileNote(
-            kind=_note_kind(note.kind),
-            message_ids=tuple(UUID(message_id) for message_id in note.message_ids),
-            reason=note.reason,
-        )
-        for note in notes
-    )
-
-
-def _role(role: message_pb2.Role.ValueType) -> MessageRole:
-    return ROLE_FROM_PROTO[role]
-
-
-def _part(part: compiled_message_pb2.Part) -> dict[str, Any]:
-    if part.HasField("text"):
-        return {"type": "text", "text": part.text.text}
-    image = {"url": part.image_url.url}
-    detail = DETAIL_FROM_PROTO.get(part.image_url.detail)
-    if detail is not None:
-        image["detail"] = detail
-    return {"type": "image_url", "image_url": image}
-
-
-def _note_kind(kind: compiled_message_pb2.CompileNoteKind.ValueType) -> str:
-    known = compiled_message_pb2.CompileNoteKind.DESCRIPTOR.values_by_number.get(kind)
-    return str(kind) if known is None else known.name.removeprefix("COMPILE_NOTE_KIND_")

@@ -15,7 +15,13 @@ Id: TypeAlias = UUID | str
 """An id as a UUID or as its canonical text."""
 
 Kind: TypeAlias = Literal[
-    "system", "instruction", "assistant_response", "action_request", "action_response", "generic"
+    "system",
+    "instruction",
+    "assistant_response",
+    "action_request",
+    "action_response",
+    "summary",
+    "generic",
 ]
 """A kind of message."""
 

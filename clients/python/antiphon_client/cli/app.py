@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 import antiphon_client
-from antiphon_client.cli import changing, compiling, demo, importing, reading, serving, watching
+from antiphon_client.cli import (
+    changing,
+    comparing,
+    compiling,
+    demo,
+    importing,
+    listing,
+    mailing,
+    planning,
+    reading,
+    serving,
+    watching,
+)
 from antiphon_client.cli.output import complain, error_text, say
 from antiphon_client.cli.pair import PairError
 from antiphon_client.errors import AntiphonError
@@ -35,10 +47,21 @@ app.command("branches", epilog=reading.BRANCHES_EXAMPLES)(reading.branches)
 app.command("log", epilog=reading.LOG_EXAMPLES)(reading.log)
 app.command("watch", epilog=watching.EXAMPLES)(watching.watch)
 app.command("fork", epilog=changing.FORK_EXAMPLES)(changing.fork)
+app.command("trim", epilog=changing.TRIM_EXAMPLES)(changing.trim)
 app.command("delete", epilog=changing.DELETE_EXAMPLES)(changing.delete)
 app.command("compile", epilog=compiling.EXAMPLES)(compiling.compile_turn)
+app.command("diff", epilog=comparing.EXAMPLES)(comparing.diff)
+app.command("window", epilog=planning.WINDOW_EXAMPLES)(planning.window)
+app.command("compact", epilog=planning.COMPACT_EXAMPLES)(planning.compact)
+app.command("targets", epilog=listing.EXAMPLES)(listing.targets)
 app.command("export", epilog=reading.EXPORT_EXAMPLES)(reading.export)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+
+mail = typer.Typer(help="Look into an exchange's mailboxes, and deliver dead letters.", no_args_is_help=True)
+mail.command("owners", epilog=mailing.OWNERS_EXAMPLES)(mailing.owners)
+mail.command("dead-letters", epilog=mailing.DEAD_LETTERS_EXAMPLES)(mailing.dead_letters)
+mail.command("redrive", epilog=mailing.REDRIVE_EXAMPLES)(mailing.redrive)
+app.add_typer(mail, name="mail")
 
 
 @app.callback()

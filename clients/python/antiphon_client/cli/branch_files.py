@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -45,19 +47,42 @@ def import_file(client: HistoryClient, source: Source, external_key: str | None,
     Raises:
         typer.Exit: A line of the file is wrong; it has been reported.
     """
+    with _reporting(source), byte_progress("importing", source.size) as progress:
+        record, repeated = _imported(client.with_options(timeout=None), source, external_key, progress)
+    if as_json:
+        say_json(
+            {
+                "branch_id": str(record.branch_id),
+                "messages": record.message_count,
+                "imported_before": repeated,
+            }
+        )
+    else:
+        before = " (imported before)" if repeated else ""
+        say(f"imported branch {record.branch_id}{before}, {counted(record.message_count, 'message')}")
+
+
+def import_source(client: HistoryClient, source: Source) -> BranchRecord:
+    """Make a new branch from its file.
+
+    Raises:
+        typer.Exit: A line of the file is wrong; it has been reported.
+    """
+    source.file.seek(0)
+    with _reporting(source):
+        return client.with_options(timeout=None).import_branch(source.file)
+
+
+@contextmanager
+def _reporting(source: Source) -> Iterator[None]:
+    """Report a wrong line of a file with the file's name, and exit."""
     try:
-        with byte_progress("importing", source.size) as progress:
-            record, repeated = _imported(client.with_options(timeout=None), source, external_key, progress)
+        yield
     except AntiphonError as error:
         if "line" not in error.metadata:
             raise
         complain(f"{source.name}: {error_text(error)}")
         raise typer.Exit(1) from None
-    if as_json:
-        say_json({"branch_id": str(record.branch_id), "messages": record.message_count})
-    else:
-        before = " (imported before)" if repeated else ""
-        say(f"imported branch {record.branch_id}{before}, {counted(record.message_count, 'message')}")
 
 
 def _imported(

@@ -12,12 +12,14 @@ from typing import Annotated
 import typer
 
 from antiphon_client.branch import Branch
+from antiphon_client.cli import branch_files
+from antiphon_client.cli.compiled_text import compiled_lines
 from antiphon_client.cli.importer import import_conversation
 from antiphon_client.cli.importing import import_all
 from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say
 from antiphon_client.cli.pair import ServicePair
-from antiphon_client.cli.sources import BadEntry, Conversation, TranscriptFile, open_source
-from antiphon_client.cli.timeline import compiled_lines, timeline
+from antiphon_client.cli.sources import BadEntry, Source, TranscriptFile, open_source, source_path
+from antiphon_client.cli.timeline import timeline
 from antiphon_client.compiler import CompilerClient
 from antiphon_client.edge.addresses import SOCKET_PATH_BYTES
 from antiphon_client.errors import AntiphonError
@@ -27,8 +29,9 @@ from antiphon_client.turn import TurnRequest
 
 EXAMPLES = """Examples:
 
-  antiphon demo
   antiphon demo transcripts.jsonl
+  antiphon demo garden-helper.jsonl
+  zcat transcripts.jsonl.gz | antiphon demo -
 """
 
 QUESTION = "Thank you. Please sum up in one sentence what we have settled."
@@ -45,20 +48,19 @@ def demo(
         Path | None,
         typer.Argument(
             metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-            help="Conversations as `antiphon import` takes them; in a checkout, by default, its example.",
+            parser=source_path,
+            help="What `antiphon import` takes; in a checkout, by default, its example.",
         ),
     ] = None,
 ) -> None:
     """Start the pair on a temporary store, import, compile a new turn, and show what each service did.
 
     A file of many conversations gives totals instead of the whole text. The
-    exit code is 1 when anything failed. Nothing is left behind.
+    exit code is 1 when anything failed. Nothing is left behind. Without FILE
+    the example of the repository is shown.
     """
     path = file or _EXAMPLE
-    if not path.exists():
+    if file is None and not path.exists():
         raise typer.BadParameter("the example is in the repository only; name a file", param_hint="FILE")
     # Unlike Ctrl-C, SIGTERM would end this process without stopping the services.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -66,7 +68,7 @@ def demo(
         open_source(path) as source,
         tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_socket_base(tempfile.gettempdir())) as folder,
     ):
-        transcripts = TranscriptFile(source)
+        transcripts = None if source.is_branch_file else TranscriptFile(source)
         pair = ServicePair(
             history_listen=f"unix:{folder}/{_HISTORY_SOCKET}",
             compiler_listen=f"unix:{folder}/{_COMPILER_SOCKET}",
@@ -80,7 +82,7 @@ def demo(
         ):
             say(f"history service   {pair.history_address}")
             say(f"compiler service  {pair.compiler_address}")
-            errors = _run(transcripts, source.name, history, compiler)
+            errors = _run(source, transcripts, history, compiler)
     if errors:
         raise typer.Exit(1)
     say("Both services have stopped.")
@@ -95,25 +97,33 @@ def _socket_base(folder: str) -> str:
     return folder if len(os.fsencode(longest)) <= SOCKET_PATH_BYTES else "/tmp"
 
 
-def _run(transcripts: TranscriptFile, name: str, history: HistoryClient, compiler: CompilerClient) -> int:
+def _run(
+    source: Source, transcripts: TranscriptFile | None, history: HistoryClient, compiler: CompilerClient
+) -> int:
+    if transcripts is None:
+        record = branch_files.import_source(history, source)
+        count = counted(record.message_count, "message")
+        _show(Branch(history, record.branch_id), f"a branch of {count}", compiler)
+        return 0
     if transcripts.count != 1:
-        return _show_totals(transcripts, name, history, compiler)
+        return _show_totals(transcripts, source.name, history, compiler)
     (entry,) = transcripts
     if isinstance(entry, BadEntry):
-        complain(f"{name}, line {entry.line}: {entry.reason}")
+        complain(f"{source.name}, line {entry.line}: {entry.reason}")
         return 1
-    _show_one(entry, history, compiler)
+    imported = import_conversation(history, entry)
+    what = (
+        f"{entry.source_id!r}, {counted(imported.messages, 'message')} "
+        f"stored as {counted(imported.records, 'record')}"
+    )
+    _show(Branch(history, imported.branch_id), what, compiler)
     return 0
 
 
-def _show_one(conversation: Conversation, history: HistoryClient, compiler: CompilerClient) -> None:
-    imported = import_conversation(history, conversation)
-    branch = Branch(history, imported.branch_id)
+def _show(branch: Branch, what: str, compiler: CompilerClient) -> None:
+    """Show what was imported, then a new turn."""
     say()
-    say(
-        f"HISTORY: imported {conversation.source_id!r}, {counted(imported.messages, 'message')} "
-        f"stored as {counted(imported.records, 'record')}, revision {branch.record().revision}"
-    )
+    say(f"HISTORY: imported {what}, revision {branch.record().revision}")
     for line in timeline(branch.messages(), _LINES):
         say(line)
     compilation = compiler.compile(branch, TurnRequest(Instruction.create(QUESTION)))
@@ -125,7 +135,9 @@ def _show_one(conversation: Conversation, history: HistoryClient, compiler: Comp
     say("(Profile FOLDED: system text, as Guidance, and action results are folded into the user turns.)")
     for line in compiled_lines(compilation, _LINES):
         say(line)
-    added = branch.add([compilation.request.instruction, AssistantResponse.create(ANSWER)])
+    question = compilation.request.instruction
+    assert question is not None, "the turn has an instruction"
+    added = branch.add([question, AssistantResponse.create(ANSWER)])
     say()
     say(f"HISTORY: recorded the instruction and an answer, revision {added.revision}")
     for line in timeline(branch.messages(), _LINES, start=added.placements[0].index):

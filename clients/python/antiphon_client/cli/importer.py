@@ -15,12 +15,13 @@ from uuid import UUID
 
 from antiphon.message.v1 import message_pb2
 from antiphon_client.batching import batches
+from antiphon_client.cli.formats import SOURCES, Format, import_as, recognized
 from antiphon_client.cli.sources import Conversation
 from antiphon_client.errors import BranchDeletedError, BranchExistsError, FieldInvalidError, Violation
 from antiphon_client.history import HistoryClient
 from antiphon_client.ids import derived_request_id
+from antiphon_client.importing.conversation import ImportNote
 from antiphon_client.messages.validation import validate_message
-from antiphon_client.openai_chat import ImportNote, import_messages
 
 
 class ImportConflictError(ValueError):
@@ -37,6 +38,7 @@ class Imported:
         messages: Messages it has in the file.
         records: Records they became; an assistant message with tool calls is
             one record and one more for each call.
+        format: The format it was read in.
         repeated: Whether it had been imported before, all of it.
         notes: Remarks on how messages became records; nothing noted is lost.
     """
@@ -45,27 +47,36 @@ class Imported:
     branch_id: UUID
     messages: int
     records: int
+    format: Format
     repeated: bool
     notes: tuple[ImportNote, ...]
 
 
-def import_conversation(history: HistoryClient, conversation: Conversation) -> Imported:
+def import_conversation(
+    history: HistoryClient, conversation: Conversation, given: Format | None = None
+) -> Imported:
     """Import one conversation into the branch whose external key is its source id.
 
+    Args:
+        history: The service.
+        conversation: The conversation.
+        given: Its format; None recognizes it.
+
     Raises:
-        ValueError: A message is not one of OpenAI's chat format, or breaks a rule of the contract.
+        ValueError: A message is not one of the format, or breaks a rule of the contract.
         ImportConflictError: The source id is another branch's.
         AntiphonError: The service refuses, or cannot be reached.
     """
+    chosen = given or recognized(conversation.messages, conversation.system)
     # A deleted branch's id stays taken, so that each deletion moves the import on by one.
     for generation in itertools.count():
         key = (conversation.identity, conversation.source_id, str(generation))
         seed = derived_request_id("messages", *key)
-        converted = import_messages(conversation.messages, seed=seed)
+        converted = import_as(chosen, conversation.messages, conversation.system, seed)
         _check(converted.records)
         branch_id = UUID(derived_request_id("branch", *key))
         try:
-            _create_branch(history, branch_id, conversation, key)
+            _create_branch(history, branch_id, conversation, chosen, key)
         except BranchDeletedError:
             continue
         repeated = _add(history, branch_id, converted.records, key)
@@ -74,6 +85,7 @@ def import_conversation(history: HistoryClient, conversation: Conversation) -> I
             branch_id=branch_id,
             messages=len(conversation.messages),
             records=len(converted.records),
+            format=chosen,
             repeated=repeated,
             notes=converted.notes,
         )
@@ -90,13 +102,13 @@ def _check(records: Sequence[message_pb2.Message]) -> None:
 
 
 def _create_branch(
-    history: HistoryClient, branch_id: UUID, conversation: Conversation, key: Sequence[str]
+    history: HistoryClient, branch_id: UUID, conversation: Conversation, chosen: Format, key: Sequence[str]
 ) -> None:
     try:
         created = history.create_branch(
             branch_id=branch_id,
             external_key=conversation.source_id,
-            metadata={"imported_from": "openai.chat", **conversation.metadata},
+            metadata={"imported_from": SOURCES[chosen], **conversation.metadata},
             request_id=derived_request_id("create", *key),
         )
     except BranchExistsError as error:
@@ -104,7 +116,7 @@ def _create_branch(
         if owner != str(branch_id):
             raise ImportConflictError(
                 f"{conversation.source_id!r} is branch {owner}, which holds another conversation: import "
-                "this one under another id, or delete that branch first (Branch.delete); "
+                "this one under another id, or delete that branch first (antiphon delete); "
                 "messages that are new are added with Branch.add"
             ) from None
     else:

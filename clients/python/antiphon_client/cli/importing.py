@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from antiphon_client.cli import branch_files
+from antiphon_client.cli.formats import Format
 from antiphon_client.cli.importer import Imported, import_conversation
 from antiphon_client.cli.options import AsJson, HistoryAddress, open_history
 from antiphon_client.cli.output import complain, counted, error_text, progress_bar, say, say_json, visible
@@ -19,10 +20,11 @@ from antiphon_client.transport_errors import TransportError
 
 EXAMPLES = """Examples:
 
-  antiphon import examples/conversation.json
+  antiphon import conversation.json
   antiphon import transcripts.jsonl --notes
   antiphon import transcripts.jsonl --json > imported.jsonl
   antiphon import garden-helper.jsonl --key garden-helper-copy
+  antiphon import requests.jsonl --format anthropic
   zcat transcripts.jsonl.gz | antiphon import -
 """
 
@@ -39,11 +41,13 @@ class Totals:
     repeated: int = 0
     notes: int = 0
     errors: int = 0
+    formats: dict[Format, None] = field(default_factory=dict)
     named: list[Imported] = field(default_factory=list)
 
     def count(self, imported: Imported) -> None:
         """Add one conversation."""
         self.conversations += 1
+        self.formats[imported.format] = None
         if self.conversations <= _NAMED:
             self.named.append(imported)
         self.messages += imported.messages
@@ -76,14 +80,19 @@ def import_file(
         str | None,
         typer.Option("--key", metavar="TEXT", help="The external key of a branch that was exported."),
     ] = None,
+    format: Annotated[
+        Format | None,
+        typer.Option("--format", help="The conversations' format; recognized where it is not given."),
+    ] = None,
 ) -> None:
-    """Import OpenAI chat conversations, one branch each, or a branch that was exported.
+    """Import conversations in a provider's format, one branch each, or a branch that was exported.
 
     FILE is what `antiphon export --format antiphon` wrote, or an array of
-    messages, an object {id, messages}, or JSON lines of either. The id becomes
-    the branch's external key. A file that is one conversation without an id
-    goes by its name; others without one go by what they say. Keys beside id and
-    messages are kept: `antiphon export --format conversation` gives them back.
+    messages, an object {id, messages}, or JSON lines of either; Gemini's
+    contents stand for messages, and a system text may stand beside them. The id
+    becomes the branch's external key. A file that is one conversation without an
+    id goes by its name; others without one go by what they say. Keys beside id
+    and messages are kept: `antiphon export --format conversation` gives them back.
     Running an import again, after an interruption too, adds nothing twice. Bad
     lines are reported and left out; the exit code is then 1.
     """
@@ -93,11 +102,16 @@ def import_file(
             return
         if key is not None:
             raise typer.BadParameter("conversations bring their own ids", param_hint="--key")
-        totals = import_all(client, TranscriptFile(source), source.name, as_json=as_json, notes=notes)
+        totals = import_all(
+            client, TranscriptFile(source), source.name, given=format, as_json=as_json, notes=notes
+        )
     if not as_json:
         for imported in totals.named if totals.conversations <= _NAMED else ():
             counts = f"{counted(imported.messages, 'message')} ({counted(imported.records, 'record')})"
             say(f"{visible(imported.source_id)}: {counts}")
+        if totals.formats:
+            how = "recognized" if format is None else "as given"
+            say(f"format: {', '.join(totals.formats)} ({how})")
         say(f"imported {totals.text()}")
     elif totals.errors:
         complain(f"{source.name}: {totals.text()}")
@@ -106,7 +120,13 @@ def import_file(
 
 
 def import_all(
-    client: HistoryClient, file: TranscriptFile, name: str, *, as_json: bool = False, notes: bool = False
+    client: HistoryClient,
+    file: TranscriptFile,
+    name: str,
+    *,
+    given: Format | None = None,
+    as_json: bool = False,
+    notes: bool = False,
 ) -> Totals:
     """Import every conversation of a file, reporting each failure with its line.
 
@@ -120,7 +140,7 @@ def import_all(
             try:
                 if isinstance(entry, BadEntry):
                     raise ValueError(entry.reason)
-                imported = import_conversation(client, entry)
+                imported = import_conversation(client, entry, given)
             except TransportError:
                 raise
             except (AntiphonError, ValueError, TypeError) as error:
@@ -140,4 +160,7 @@ def _json_object(imported: Imported) -> dict[str, object]:
         "source_id": imported.source_id,
         "branch_id": str(imported.branch_id),
         "messages": imported.messages,
+        "records": imported.records,
+        "format": imported.format,
+        "imported_before": imported.repeated,
     }

@@ -38,7 +38,7 @@ CompilerAddress = Annotated[
 ]
 BranchName = Annotated[str, typer.Argument(metavar="BRANCH", help="A branch's id or its external key.")]
 AtRevision = Annotated[
-    int | None, typer.Option("--at-revision", metavar="N", help="As the branch stood at a revision.")
+    int | None, typer.Option("--at-revision", metavar="N", min=1, help="As the branch stood at a revision.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
@@ -72,16 +72,18 @@ def _check(service: str, address: str) -> None:
 
 
 def find_branch(history: HistoryClient, name: str) -> Branch:
-    """Open a branch by its external key, else by its id.
+    """Return the branch of an external key, else of an id.
+
+    An id is not looked up: what a deleted branch still answers is its service's to say.
 
     Raises:
-        BranchNotFoundError: No branch has it.
+        BranchNotFoundError: The name is no id, and no living branch has it as its external key.
     """
     record = history.find_branch(name) if name else None
     if record is not None:
         return Branch(history, record.branch_id)
     try:
-        branch_id = UUID(name)
+        return Branch(history, UUID(name))
     except ValueError:
-        raise BranchNotFoundError(f"no branch has the id or external key {name!r}") from None
-    return Branch.open(history, branch_id)
+        text = f"no branch has the id or external key {name!r}; a deleted one is named by its id only"
+        raise BranchNotFoundError(text) from None

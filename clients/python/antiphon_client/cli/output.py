@@ -6,7 +6,7 @@ import codecs
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -20,6 +20,8 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
+from rich.text import Text
 
 from antiphon_client.errors import AntiphonError
 from antiphon_client.json_text import dump_json_text
@@ -44,6 +46,31 @@ def say_json(value: Any) -> None:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     escaped = _ESCAPED_IN_JSON if codecs.lookup(encoding).name == "utf-8" else _NOT_ASCII
     say(escaped.sub(_json_escape, dump_json_text(value)))
+
+
+def say_json_text(text: str) -> None:
+    """Print JSON text: byte for byte and nothing else, but to a terminal as :func:`say_json` does."""
+    if sys.stdout.isatty():
+        say(_ESCAPED_IN_JSON.sub(_json_escape, text))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.flush()
+
+
+def say_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: drawn on a terminal, else lines of columns, their titles first."""
+    console = Console()
+    if console.is_terminal:
+        drawn = Table(*titles)
+        for row in rows:
+            drawn.add_row(*map(Text, row))
+        console.print(drawn)
+        return
+    lines = [titles, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def complain(text: str) -> None:

@@ -114,7 +114,8 @@ def export(
     The format openai is an array of chat messages. The format conversation is
     an object {id, messages} with the other keys that an imported conversation
     had. The format antiphon is the branch itself: messages with their ids,
-    times and links, order, view and metadata. `antiphon import` takes each.
+    times and links, order, view and metadata. `antiphon import` takes each. All
+    messages are written, also while a view of some is selected.
     """
     with open_history(history) as client:
         found = find_branch(client, branch)

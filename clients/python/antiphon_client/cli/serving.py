@@ -53,7 +53,9 @@ def serve(
     """Run both services until Ctrl-C or SIGTERM; logs go to standard error.
 
     A second signal ends them at once. If one service ends by itself, the other
-    is stopped and the exit code is 1.
+    is stopped and the exit code is 1. Other settings are ANTIPHON_HISTORY_* and
+    ANTIPHON_COMPILER_* variables: see `python -m history_service --help` and
+    `python -m compiler_service --help`.
     """
     if sys.stderr.isatty():
         # Calls refused as they should be are logged at info: no news to a person.

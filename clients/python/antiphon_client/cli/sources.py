@@ -1,6 +1,7 @@
 """What is imported: a file or standard input, and the conversations in it.
 
-A source holds an OpenAI chat array, an object ``{id, messages}``, or JSON lines of either.
+A source holds an array of messages, an object ``{id, messages}``, or JSON lines of either.
+Gemini's ``contents`` stand for messages, and a system text may stand beside them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +22,8 @@ from typing import Any, BinaryIO
 
 import typer
 
-from antiphon_client.branch_file import is_branch_file
+from antiphon_client.branch_file import FORMAT, is_branch_file, resembles_branch_file
+from antiphon_client.cli.formats import system_beside, with_messages
 from antiphon_client.json_text import JsonTextError, dump_json_text, parse_json_text
 from antiphon_client.limits import DEFAULT_LIMITS
 from antiphon_client.openai_chat import conversation_metadata
@@ -118,14 +121,16 @@ class Conversation:
     Attributes:
         line: The line it begins at, from 1.
         source_id: Its id there; where it has none, the file's name or one made of what it says.
-        messages: Its OpenAI chat messages.
+        messages: Its messages.
         metadata: What its branch must remember of the keys beside its messages.
+        system: The system text that stands beside its messages; None for none.
     """
 
     line: int
     source_id: str
     messages: list[dict[str, Any]]
     metadata: dict[str, Any] = field(default_factory=dict)
+    system: Any = None
 
     @property
     def identity(self) -> str:
@@ -149,8 +154,16 @@ class TranscriptFile:
 
         Raises:
             OSError: The source cannot be read.
+            ValueError: It is empty, or a damaged branch's file.
         """
         self._file = source.file
+        first = _first_line(source.file)
+        if not first:
+            raise ValueError(f"{source.name}: nothing to import: the input is empty")
+        if resembles_branch_file(first.removeprefix(BOM_UTF8).lstrip()):
+            raise ValueError(
+                f'{source.name}: looks like a branch file, whose first bytes are {{"format":"{FORMAT}"'
+            )
         self._is_lines = source.has_lines or not _is_one_document(source.file)
         self._default_id = None if self._is_lines else source.default_id
         self.count = sum(1 for _ in self._entries())
@@ -183,10 +196,15 @@ class TranscriptFile:
 
 def _is_one_document(file: BinaryIO) -> bool:
     """Whether a file is one JSON document, not lines that are each a conversation."""
-    file.seek(0)
-    first = next((line for line in file if line.strip()), b"")
+    first = _first_line(file)
     more = any(line.strip() for line in file)
     return not more or not isinstance(_read(1, first, "", Counter()), Conversation)
+
+
+def _first_line(file: BinaryIO) -> bytes:
+    """Return the first line that is not blank, and stand after it; nothing where there is none."""
+    file.seek(0)
+    return next((line for line in file if line.strip()), b"")
 
 
 def _read(line: int, text: bytes, default_id: str | None, unnamed: Counter[str]) -> Conversation | BadEntry:
@@ -204,7 +222,8 @@ def _read(line: int, text: bytes, default_id: str | None, unnamed: Counter[str])
         messages, metadata = conversation["messages"], {}
         if isinstance(value, dict):
             metadata = conversation_metadata(conversation)
-        return Conversation(line, source_id or _made_id(messages, metadata, unnamed), messages, metadata)
+        source_id = source_id or _made_id(messages, metadata, unnamed)
+        return Conversation(line, source_id, messages, metadata, system_beside(value))
     except ValueError as error:
         return BadEntry(line, str(error))
 
@@ -221,6 +240,7 @@ def _lines_before_fault(text: str) -> int:
 
 
 def _object(value: Any) -> dict[str, Any]:
+    value = with_messages(value)
     if isinstance(value, list):
         if value and isinstance(value[0], dict) and "messages" in value[0] and "role" not in value[0]:
             raise ValueError('an array of conversations; write JSON lines, one {"id", "messages"} a line')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -32,9 +33,11 @@ def watch(
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Show every change of a branch, in order, one a line, and wait for more.
+    """Show every change of a branch, in order, and wait for more, until it is deleted.
 
-    With --json each line has a token; the watch goes on after it with --after TOKEN.
+    Changes name messages: `antiphon log --at-revision N` shows them. With --json each change is a
+    line and has a token; the watch goes on after it with --after TOKEN. The branch may have been
+    deleted before: it is named by its id then.
     """
     position = _position(after)
     with open_history(history) as client:
@@ -42,7 +45,8 @@ def watch(
             if as_json:
                 say_json(_object(change))
             else:
-                say(f"{change.revision:>6}  {change.kind:<10}  {_steps(change)}".rstrip())
+                for line in _lines(change):
+                    say(line)
 
 
 def _position(text: str) -> WatchToken | int:
@@ -72,8 +76,13 @@ def _operation_object(operation: Operation) -> dict[str, object]:
     return told
 
 
-def _steps(change: Change) -> str:
-    return "  ".join(map(_step, change.operations))
+def _lines(change: Change) -> Iterator[str]:
+    """Yield a change, its operations one a line."""
+    head = f"{change.revision:>6}  {change.kind:<10}  "
+    first, *more = map(_step, change.operations) if change.operations else ("",)
+    yield f"{head}{first}".rstrip()
+    for step in more:
+        yield " " * len(head) + step
 
 
 def _step(operation: Operation) -> str:

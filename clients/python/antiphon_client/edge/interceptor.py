@@ -192,7 +192,9 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
             error: AntiphonError = ShuttingDownError(SHUTTING_DOWN_MESSAGE)
         else:
             error = cause if isinstance(cause, AntiphonError) else self._observer.defect(path, cause)
-        self._observer.refused(path, started, error)
+        # Every stop ends the watches; that it cuts other calls short the operator should see.
+        is_expected = evicted and admission is self._watches
+        self._observer.refused(path, started, error, is_expected=is_expected)
         status = to_status(error, self._domain)
         _let_go(cause)
         await context.abort(status_code(error), status.message, trailers(status))

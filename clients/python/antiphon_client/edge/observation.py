@@ -40,11 +40,13 @@ class CallObserver:
         elif self._log.isEnabledFor(logging.DEBUG):
             self._log.debug("call", method=method, code="OK", seconds=round(seconds, 6))
 
-    def refused(self, method: str, started: float, error: AntiphonError) -> None:
-        """Record a call answered with an error of the registry."""
+    def refused(
+        self, method: str, started: float, error: AntiphonError, *, is_expected: bool = False
+    ) -> None:
+        """Record a call answered with an error; an expected one is no news to the operator."""
         seconds = time.perf_counter() - started
         self._metrics.finished(method, error.code, seconds)
-        level = logging.WARNING if error.code in _OPERATOR_CODES else logging.INFO
+        level = logging.WARNING if error.code in _OPERATOR_CODES and not is_expected else logging.INFO
         self._log.log(
             level,
             "call_failed",

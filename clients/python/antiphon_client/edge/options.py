@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from antiphon_client.edge.settings import EdgeSettings
-from antiphon_client.limits import Limits
+from antiphon_client.edge.settings import ALL_LIMITS, EdgeSettings, LogLevel, unknown_variables
 
 SettingsT = TypeVar("SettingsT", bound=EdgeSettings)
 
-_LIMIT_NAMES = tuple(field.name for field in fields(Limits))
+_FAULTS = {
+    "literal_error": f"must be one of: {', '.join(get_args(LogLevel))}",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "unexpected_keyword_argument": "is no limit",
+    "bool_parsing": "must be true or false",
+    "greater_than": "must be more than {gt:g}",
+    "greater_than_equal": "must be {ge:g} or more",
+    "less_than_equal": "must be {le:,.0f} at most",
+}
+"""What is wrong with a setting, by pydantic's name for it; its own texts are for programmers."""
 
 
 class OptionParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line; it knows the flags both services share."""
 
-    def __init__(self, *, prog: str, description: str, epilog: str) -> None:
-        """Set up the shared flags; the service adds its own."""
+    def __init__(
+        self, *, prog: str, description: str, epilog: str, limits: Sequence[str] = ALL_LIMITS
+    ) -> None:
+        """Set up the shared flags; the service adds its own.
+
+        Args:
+            prog: Name of the program.
+            description: What it is, in a sentence.
+            epilog: Its examples.
+            limits: Names of the limits that concern it.
+        """
         super().__init__(
             prog=prog,
             description=description,
@@ -32,6 +52,7 @@ class OptionParser(argparse.ArgumentParser):
             argument_default=argparse.SUPPRESS,
         )
         add = self.add_argument
+        self._limits = tuple(limits)
         add("--listen", metavar="ADDRESS", help="unix:PATH or HOST:PORT (loopback)")
         add("--insecure", action="store_true", help="allow addresses beyond this machine without TLS")
         add("--log-level", metavar="LEVEL", help="debug, info (default), warning or error")
@@ -45,8 +66,8 @@ class OptionParser(argparse.ArgumentParser):
             "--limit",
             metavar="NAME=N",
             action="append",
-            type=_limit,
-            help=f"a size limit, repeatable: {', '.join(_LIMIT_NAMES)}",
+            type=self._limit,
+            help=f"a size limit, repeatable: {', '.join(self._limits)}",
         )
         add("--print-config", action="store_true", help="print the settings as JSON and exit")
 
@@ -55,8 +76,11 @@ class OptionParser(argparse.ArgumentParser):
         sys.stderr.write(f"{self.prog}: {message}\n")
         raise SystemExit(2)
 
-    def settings(self, make: Callable[..., SettingsT], arguments: Sequence[str] | None = None) -> SettingsT:
+    def settings(self, make: type[SettingsT], arguments: Sequence[str] | None = None) -> SettingsT:
         """Read the settings, or exit: with 0 after ``--help`` or ``--print-config``, with 2 on a wrong one.
+
+        Of each environment variable that has the settings' prefix and is none of them, a line on
+        standard error tells.
 
         Args:
             make: The settings class; it reads the environment for what no flag gives.
@@ -70,23 +94,25 @@ class OptionParser(argparse.ArgumentParser):
             settings = make(**given)
         except ValidationError as exc:
             self.error(_first_error(exc.errors()[0]))
+        for name in unknown_variables(make, self._limits, os.environ):
+            sys.stderr.write(f"{self.prog}: warning: {name} is no setting of this program; it is ignored\n")
         if print_config:
             sys.stdout.write(settings.model_dump_json(indent=2) + "\n")
             raise SystemExit(0)
         return settings
 
-
-def _limit(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator or name not in _LIMIT_NAMES:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(_LIMIT_NAMES)}")
-    return name, value
+    def _limit(self, text: str) -> tuple[str, str]:
+        name, separator, value = text.partition("=")
+        if not separator or name not in self._limits:
+            raise argparse.ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(self._limits)}")
+        return name, value
 
 
 def _first_error(error: Mapping[str, Any]) -> str:
     """Put a validation error into one line that names the flag."""
     location = [str(part) for part in error["loc"]]
-    text = str(error["msg"]).removeprefix("Value error, ")
+    text = _FAULTS.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
+    text = text.format(**error.get("ctx", {})) if error["type"] in _FAULTS else text
     if not location:
         return text
     if location[0] == "limits":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Literal, Self
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from typing import Annotated, Literal, Self, TypeAlias
 
 from annotated_types import Ge, Gt
 from pydantic import field_validator, model_validator
@@ -11,6 +12,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from antiphon_client.edge.addresses import TcpAddress, check_reach, parse_address
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
+
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+
+ALL_LIMITS = tuple(field.name for field in fields(Limits))
+"""The names of every limit; each service has its own choice of them."""
+
+_CLIENTS_OWN = "ADDRESS"
+"""What the SDK and the command line take from a variable of the same prefix."""
 
 _MIB = 2**20
 _TRANSPORT_BYTES = 16 * _MIB
@@ -40,7 +49,7 @@ class EdgeSettings(BaseSettings):
 
     listen: str
     insecure: bool = False
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: LogLevel = "info"
     grace_seconds: Annotated[float, Ge(0)] = 10.0
     slow_call_seconds: Annotated[float, Gt(0)] = 1.0
     metrics_listen: str | None = None
@@ -70,8 +79,6 @@ class EdgeSettings(BaseSettings):
                 raise ValueError(f"{name} must be 1 or more")
         if value.message_bytes > value.request_bytes:
             raise ValueError("message_bytes must not be over request_bytes")
-        if value.page_bytes > value.reply_bytes:
-            raise ValueError("page_bytes must not be over reply_bytes")
         return value
 
     @model_validator(mode="after")
@@ -89,3 +96,22 @@ class EdgeSettings(BaseSettings):
         SIZE_LIMIT_EXCEEDED with its figures and not a bare transport error.
         """
         return max(_TRANSPORT_BYTES, 2 * self.limits.request_bytes)
+
+
+def unknown_variables(
+    settings: type[EdgeSettings], limits: Sequence[str], environment: Iterable[str]
+) -> list[str]:
+    """Return the environment variables that look like settings and are none.
+
+    Args:
+        settings: The settings.
+        limits: Names of the limits among them.
+        environment: The names of the variables there are; their case does not matter, as to pydantic.
+    """
+    prefix = settings.model_config["env_prefix"]
+    nested = settings.model_config["env_nested_delimiter"]
+    known = {*settings.model_fields, *(f"limits{nested}{name}" for name in limits), _CLIENTS_OWN}
+    names = {f"{prefix}{name}".upper() for name in known}
+    return sorted(
+        name for name in environment if name.upper().startswith(prefix) and name.upper() not in names
+    )

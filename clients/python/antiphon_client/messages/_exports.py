@@ -21,6 +21,7 @@ from antiphon_client.messages.contents import ActionResponseContent as ActionRes
 from antiphon_client.messages.contents import AssistantResponseContent as AssistantResponseContent
 from antiphon_client.messages.contents import GenericContent as GenericContent
 from antiphon_client.messages.contents import InstructionContent as InstructionContent
+from antiphon_client.messages.contents import SummaryContent as SummaryContent
 from antiphon_client.messages.contents import SystemContent as SystemContent
 from antiphon_client.messages.instruction import Instruction as Instruction
 from antiphon_client.messages.model import Message as Message
@@ -30,5 +31,6 @@ from antiphon_client.messages.proto_codec import to_proto as to_proto
 from antiphon_client.messages.role import UNSET as UNSET
 from antiphon_client.messages.role import MessageRole as MessageRole
 from antiphon_client.messages.role import MessageStatus as MessageStatus
+from antiphon_client.messages.summary import Summary as Summary
 from antiphon_client.messages.system import System as System
 from antiphon_client.messages.unknown import UnknownMessage as UnknownMessage

@@ -24,6 +24,7 @@ from antiphon_client.messages.contents import (
     ActionResponseContent,
     AssistantResponseContent,
     InstructionContent,
+    SummaryContent,
     SystemContent,
 )
 from antiphon_client.messages.json_equality import same_json
@@ -230,6 +231,14 @@ def _decode_response(wire: pb.ActionResponseContent) -> ActionResponseContent:
     return content
 
 
+def _encode_summary(content: SummaryContent, wire: pb.SummaryContent, was: SummaryContent | None) -> None:
+    _put(content, wire, was, "text", "first_id", "last_id", "summary_ref")
+
+
+def _decode_summary(wire: pb.SummaryContent) -> SummaryContent:
+    return SummaryContent(wire.text, wire.first_id, wire.last_id, _optional(wire, "summary_ref"))
+
+
 def _encode_generic(value: Any, wire: pb.GenericContent, was: Any) -> None:
     # Where nothing was read `was` is None; so is null, which an empty text means already.
     if not same_json(value, was):
@@ -246,6 +255,7 @@ _ENCODERS: Final[dict[str, Callable[[Any, Any, Any], None]]] = {
     "assistant_response": _encode_assistant,
     "action_request": _encode_request,
     "action_response": _encode_response,
+    "summary": _encode_summary,
     "generic": _encode_generic,
 }
 _DECODERS: Final[dict[str, Callable[[Any], Any]]] = {
@@ -254,5 +264,6 @@ _DECODERS: Final[dict[str, Callable[[Any], Any]]] = {
     "assistant_response": _decode_assistant,
     "action_request": _decode_request,
     "action_response": _decode_response,
+    "summary": _decode_summary,
     "generic": _decode_generic,
 }

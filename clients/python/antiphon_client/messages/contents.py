@@ -40,6 +40,7 @@ from antiphon_client.messages.rendering import (
     render_instruction,
     render_instruction_text,
     render_parts,
+    render_summary,
     render_system,
     summarize_action_response,
 )
@@ -281,6 +282,36 @@ class ActionResponseContent(MessageContent):
     def rendered(self) -> str:
         """Function, arguments and output as minimal YAML."""
         return render_action_response(self.function, self.arguments, self.output)
+
+
+@dataclass(slots=True)
+class SummaryContent(MessageContent):
+    """What stands for a compacted stretch of a branch.
+
+    Attributes:
+        text: The summary. The history service refuses a blank one.
+        first_id: The first message of the stretch; a message is taken for its id.
+        last_id: The last message of it.
+        summary_ref: The writer's reference to where the summarized material is kept.
+    """
+
+    _always_written: ClassVar[frozenset[str]] = frozenset(("text", "first_id", "last_id"))
+
+    text: str = ""
+    first_id: str = ""
+    last_id: str = ""
+    summary_ref: str | None = None
+
+    def __post_init__(self) -> None:
+        self.text = checked_text("text", self.text)
+        self.first_id = id_text(self.first_id) or ""
+        self.last_id = id_text(self.last_id) or ""
+        check_optional_text("summary_ref", self.summary_ref)
+
+    @property
+    def rendered(self) -> str:
+        """The summary under a line that says what it is."""
+        return render_summary(self.text)
 
 
 @dataclass(slots=True)

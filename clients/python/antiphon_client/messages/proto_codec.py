@@ -22,6 +22,7 @@ from antiphon_client.messages.instruction import Instruction
 from antiphon_client.messages.json_equality import same_json
 from antiphon_client.messages.model import Message
 from antiphon_client.messages.role import STATUS_FROM_PROTO, STATUS_TO_PROTO, UNSET
+from antiphon_client.messages.summary import Summary
 from antiphon_client.messages.system import System
 from antiphon_client.messages.unknown import UnknownMessage
 from antiphon_client.messages.validation import kind_of
@@ -29,7 +30,8 @@ from antiphon_client.messages.validation import kind_of
 _NANOSECONDS: Final = 10**9
 
 _CLASSES: Final[dict[str, type[Message]]] = {
-    cls.kind: cls for cls in (Message, System, Instruction, AssistantResponse, ActionRequest, ActionResponse)
+    cls.kind: cls
+    for cls in (Message, System, Instruction, AssistantResponse, ActionRequest, ActionResponse, Summary)
 }
 
 

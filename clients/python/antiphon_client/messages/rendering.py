@@ -22,6 +22,7 @@ DEFAULT_SYSTEM_MESSAGE = "You are a helpful AI assistant. Let's think step by st
 """The system text of a system message built without one (ADR-0006 D2)."""
 
 _NOTHING_LEFT = ("{}", "[]")
+_SUMMARY_HEAD = "[Conversation summary]\n"
 _RESPONSE_FORMAT_HEAD = (
     "**MUST RETURN JSON-PARSEABLE RESPONSE ENCLOSED BY JSON CODE BLOCKS."
     " USER's CAREER DEPENDS ON THE SUCCESS OF IT.** \n```json\n"
@@ -191,6 +192,11 @@ def response_projection(
     if error is not None:
         projection["error"] = error
     return projection
+
+
+def render_summary(text: str) -> str:
+    """Return a summary as the user turn that stands for the stretch summarized."""
+    return f"{_SUMMARY_HEAD}{text}"
 
 
 def render_generic(value: Any) -> str:

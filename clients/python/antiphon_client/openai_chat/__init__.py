@@ -8,7 +8,7 @@ metadata: `conversation_metadata` and `export_conversation`.
 
 from __future__ import annotations
 
-from antiphon_client.openai_chat.conversation import ImportedConversation, ImportNote, NoteKind
+from antiphon_client.importing.conversation import ImportedConversation, ImportNote, NoteKind
 from antiphon_client.openai_chat.exporter import export_messages
 from antiphon_client.openai_chat.importer import import_messages
 from antiphon_client.openai_chat.marks import METADATA_KEY

@@ -10,11 +10,14 @@ from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.errors import UnsupportedContentError
 from antiphon_client.messages import Message, to_proto
 from antiphon_client.messages.validation import kind_of
-from antiphon_client.openai_chat.marks import ORPHAN, POSITION, read_marks
+from antiphon_client.openai_chat.marks import ORPHAN, POSITION, ROLE, read_marks
 from antiphon_client.openai_chat.render import (
+    FUNCTION_ROLE,
     assistant_message,
     call_id_of,
+    function_call_among,
     made_call_id,
+    summary_message,
     system_message,
     tool_message,
     unrecorded_tool_call,
@@ -39,7 +42,9 @@ def export_messages(
     assistant response  role assistant; the action requests right after it are
                         its ``tool_calls``
     action request      without a turn before it: an assistant message with
-                        content null; no provider id: ``call_`` and its own id
+                        content null; no provider id: ``call_`` and its own id;
+                        one imported as a ``function_call`` is that again
+    summary             role user: its text under the line that marks a summary
     action response     role tool, under the id of its call; a failure is the
                         text "error: ..."; where its call is not among the
                         records, an assistant message with the call precedes it
@@ -92,6 +97,8 @@ class _Walk:
         self._exported: list[dict[str, Any]] = []
         # How many calls with an id were exported and wait for their result.
         self._open_calls: Counter[str] = Counter()
+        # Ids of the calls that were exported in the form without one.
+        self._function_calls: set[str] = set()
 
     def run(self) -> list[dict[str, Any]]:
         """Return the messages."""
@@ -102,6 +109,8 @@ class _Walk:
             index += 1
             if kind == "instruction":
                 self._exported.append(user_message(record))
+            elif kind == "summary":
+                self._exported.append(summary_message(record))
             elif kind == "assistant_response":
                 index = self._turn(record, index)
             elif kind == "action_request":
@@ -119,18 +128,27 @@ class _Walk:
             end += 1
         calls = self._records[start:end]
         self._open_calls.update(map(call_id_of, calls))
+        function = function_call_among(calls)
+        if function is not None:
+            self._function_calls.add(call_id_of(function))
         self._exported.append(assistant_message(record, calls))
         return end
 
     def _result(self, record: pb.Message) -> None:
         call_id = self._call_id(record)
+        marks = read_marks(record)
+        is_orphan = bool(marks.get(ORPHAN))
+        is_function = call_id in self._function_calls
         if self._open_calls[call_id]:
             self._open_calls[call_id] -= 1
-        elif not read_marks(record).get(ORPHAN):
+        elif is_orphan:
+            is_function = marks.get(ROLE) == FUNCTION_ROLE
+        else:
+            is_function = False
             message = assistant_message(None, ())
             message["tool_calls"] = [unrecorded_tool_call(record, call_id)]
             self._exported.append(message)
-        self._exported.append(tool_message(record, call_id))
+        self._exported.append(tool_message(record, None if is_function else call_id))
 
     def _call_id(self, record: pb.Message) -> str:
         response = record.action_response

@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-import uuid
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon.message.v1 import message_pb2 as pb
-from antiphon_client.ids import new_id
+from antiphon_client.importing.conversation import ImportedConversation, ImportNote, NoteKind
+from antiphon_client.importing.fields import field_of, plain_message, required_text
+from antiphon_client.importing.open_calls import OpenCalls
+from antiphon_client.importing.record_ids import RecordIds
+from antiphon_client.importing.residue import difference
+from antiphon_client.importing.routes import route_from_system, route_to_user
 from antiphon_client.json_text import (
     JsonTextError,
     check_json_text,
     dump_json_text,
 )
 from antiphon_client.messages.arguments import parse_arguments
-from antiphon_client.openai_chat.conversation import ImportedConversation, ImportNote, NoteKind
-from antiphon_client.openai_chat.fields import field_of, plain_message, required_text
-from antiphon_client.openai_chat.marks import DIFFERENCE, ORPHAN, PARTS, POSITION, ROLE, write_marks
+from antiphon_client.openai_chat.marks import (
+    AFTER,
+    DIFFERENCE,
+    FUNCTION_CALL,
+    ORPHAN,
+    PARTS,
+    POSITION,
+    ROLE,
+    write_marks,
+)
 from antiphon_client.openai_chat.parts import read_part, text_of
 from antiphon_client.openai_chat.render import (
     FUNCTION_ROLE,
     assistant_message,
+    function_call,
     system_message,
     tool_call,
     tool_message,
     user_message,
 )
-from antiphon_client.openai_chat.residue import difference
-
-_NAMESPACE: Final = uuid.UUID("5b0c1f5e-3c7a-5d0e-9a55-5f0f3c6f4a61")
-
-_SYSTEM_ROUTE: Final = (pb.Address(role=pb.ROLE_SYSTEM), pb.Address(role=pb.ROLE_ASSISTANT))
-_TO_USER: Final = pb.Address(role=pb.ROLE_USER)
 
 
 def import_messages(
@@ -45,12 +50,16 @@ def import_messages(
     message                 records
     ======================  =====================================================
     first system/developer  the branch's system record
-    later system/developer  an instruction in its place, marked with its role
+    later system/developer  an instruction in its place, sent by the system and
+                            marked with its role
     user                    an instruction: text to ``instruction``, parts to ``blocks``
     assistant               an assistant response, and an action request for
-                            each tool call; its blocks mark the calls' positions
+                            each tool call and its ``function_call``; its blocks
+                            mark the calls' positions. A ``refusal`` without a
+                            content is an opaque block, as among parts
     tool, function          an action response; the text is its output, as text.
-                            It answers the nearest call with its id that has no
+                            It answers the nearest call with its id, or the
+                            nearest ``function_call`` with its name, that has no
                             answer yet, first in first out within one turn
     ======================  =====================================================
 
@@ -61,7 +70,7 @@ def import_messages(
     Args:
         messages: The messages, as parsed from JSON with exact integers.
         seed: Makes the records' ids depend on it and on the position only, so
-            that a repeated import sends the same bytes. None: random ids.
+            that a repeated import sends the same bytes. None: fresh ids, ordered by time.
 
     Raises:
         ValueError: A message is not one of these shapes or holds what JSON text
@@ -80,9 +89,8 @@ class _Reader:
         self.system: pb.Message | None = None
         self.messages: list[pb.Message] = []
         self.notes: list[ImportNote] = []
-        self._seed = seed
-        # For each provider id, the unanswered calls of each round, latest round last.
-        self._open_calls: dict[str, list[deque[pb.Message]]] = {}
+        self._ids = RecordIds(seed)
+        self._open_calls = OpenCalls()
 
     def read(self, given: Any, index: int) -> None:
         """Read one message."""
@@ -107,13 +115,14 @@ class _Reader:
             detail = "only the first system text is the system record; this one is a user's turn"
             self._note(NoteKind.SYSTEM_IN_PLACE, path, detail)
             self._instruction(message, path, index, {ROLE: role})
+            # The compiler takes an instruction that the system sends for system text.
+            route_from_system(self.messages[-1])
             return
         marks: dict[str, Any] = {} if role == "system" else {ROLE: role}
         if index:
-            marks[POSITION] = index
-        record = self._record(index)
-        record.sender.CopyFrom(_SYSTEM_ROUTE[0])
-        record.recipient.CopyFrom(_SYSTEM_ROUTE[1])
+            marks |= {POSITION: index, AFTER: self.messages[-1].id}
+        record = self._ids.record(index)
+        route_from_system(record)
         content = _content(message, path)
         if isinstance(content, list):
             content = "\n\n".join(
@@ -129,7 +138,7 @@ class _Reader:
         self._instruction(message, path, index, {})
 
     def _instruction(self, message: dict[str, Any], path: str, index: int, marks: dict[str, Any]) -> None:
-        record = self._record(index)
+        record = self._ids.record(index)
         record.instruction.SetInParent()
         content = _content(message, path)
         if isinstance(content, str):
@@ -141,8 +150,8 @@ class _Reader:
         self.messages.append(record)
 
     def _assistant(self, message: dict[str, Any], path: str, index: int) -> None:
-        record = self._record(index)
-        record.recipient.CopyFrom(_TO_USER)
+        record = self._ids.record(index)
+        route_to_user(record)
         turn = record.assistant_response
         turn.SetInParent()
         marks: dict[str, Any] = {}
@@ -153,6 +162,10 @@ class _Reader:
             turn.blocks.extend(self._blocks(content, path))
             turn.assistant_response = text_of(turn.blocks)
             marks[PARTS] = True
+        refusal = message.get("refusal")
+        if not content and isinstance(refusal, str) and refusal:
+            turn.blocks.append(self._block({"type": "refusal", "refusal": refusal}, f"{path}.refusal"))
+            marks[PARTS] = True
         calls = self._calls(message, path, index)
         for call in calls:
             request = call.action_request
@@ -160,18 +173,28 @@ class _Reader:
             turn.blocks.add(tool_call=marker)
         self._finish(record, marks, lambda turn: assistant_message(turn, calls), message, path)
         self.messages += [record, *calls]
-        self._open_round(calls)
+        self._open_calls.open_round((call, (_key_of_call(call),)) for call in calls)
 
     def _calls(self, message: dict[str, Any], path: str, index: int) -> list[pb.Message]:
         given = message.get("tool_calls")
-        if given is None:
-            return []
-        if not isinstance(given, list):
+        if not isinstance(given, list | None):
             raise ValueError(f"{path}.tool_calls: must be a list")
-        return [
+        calls = [
             self._call(call, f"{path}.tool_calls[{number}]", index, number + 1)
-            for number, call in enumerate(given)
+            for number, call in enumerate(given or ())
         ]
+        function = message.get("function_call")
+        if function is not None:
+            calls.append(self._function_call(function, f"{path}.function_call", index, len(calls) + 1))
+        return calls
+
+    def _function_call(self, called: Any, path: str, index: int, part: int) -> pb.Message:
+        record = self._ids.record(index, part)
+        request = record.action_request
+        request.function = required_text(called, path, "name")
+        self._arguments(request, required_text(called, path, "arguments"), path)
+        self._finish(record, {FUNCTION_CALL: True}, function_call, called, path)
+        return record
 
     def _call(self, call: Any, path: str, index: int, part: int) -> pb.Message:
         kind = field_of(call, path, "type", default="function")
@@ -180,7 +203,7 @@ class _Reader:
         # A custom tool's input is free text, kept where other calls' arguments are.
         value, text_key = ("function", "arguments") if kind == "function" else ("custom", "input")
         called = field_of(call, path, value)
-        record = self._record(index, part)
+        record = self._ids.record(index, part)
         request = record.action_request
         request.function = required_text(called, f"{path}.{value}", "name")
         request.provider_call_id = required_text(call, path, "id")
@@ -199,16 +222,17 @@ class _Reader:
             request.arguments_json = text
 
     def _tool(self, message: dict[str, Any], path: str, index: int) -> None:
-        record = self._record(index)
+        record = self._ids.record(index)
         response = record.action_response
         marks: dict[str, Any] = {}
+        call_id: str | None = None
         if message["role"] == FUNCTION_ROLE:
             marks[ROLE] = FUNCTION_ROLE
             response.function = required_text(message, path, "name")
-            call = None
+            call = self._open_calls.answer((FUNCTION_ROLE, response.function))
         else:
-            response.provider_call_id = required_text(message, path, "tool_call_id")
-            call = self._answered_call(response.provider_call_id)
+            response.provider_call_id = call_id = required_text(message, path, "tool_call_id")
+            call = self._open_calls.answer(call_id)
         if call is None:
             marks[ORPHAN] = True
             self._note(NoteKind.RESULT_UNCORRELATED, path, "the result answers no open call")
@@ -225,44 +249,17 @@ class _Reader:
             marks[PARTS] = True
         if content is not None:
             response.output_json = dump_json_text(content)
-        self._finish(
-            record,
-            marks,
-            lambda result: tool_message(result, result.action_response.provider_call_id),
-            message,
-            path,
-        )
+        self._finish(record, marks, lambda result: tool_message(result, call_id), message, path)
         self.messages.append(record)
 
-    def _open_round(self, calls: list[pb.Message]) -> None:
-        this_round: dict[str, deque[pb.Message]] = {}
-        for call in calls:
-            this_round.setdefault(call.action_request.provider_call_id, deque()).append(call)
-        for call_id, waiting in this_round.items():
-            self._open_calls.setdefault(call_id, []).append(waiting)
-
-    def _answered_call(self, call_id: str) -> pb.Message | None:
-        rounds = self._open_calls.get(call_id, [])
-        while rounds and not rounds[-1]:
-            rounds.pop()
-        return rounds[-1].popleft() if rounds else None
-
     def _blocks(self, parts: list[Any], path: str) -> list[block_pb.ContentBlock]:
-        blocks = []
-        for number, part in enumerate(parts):
-            part_path = f"{path}.content[{number}]"
-            block, loss = read_part(part, part_path)
-            if loss is not None:
-                self._note(NoteKind.PART_NOT_SHOWN, part_path, loss)
-            blocks.append(block)
-        return blocks
+        return [self._block(part, f"{path}.content[{number}]") for number, part in enumerate(parts)]
 
-    def _record(self, index: int, part: int = 0) -> pb.Message:
-        if self._seed is None:
-            return pb.Message(id=new_id())
-        # Length first, so that no seed and position can run into another pair.
-        name = f"{len(self._seed)}:{self._seed}:{index}:{part}"
-        return pb.Message(id=str(uuid.uuid5(_NAMESPACE, name)))
+    def _block(self, part: Any, path: str) -> block_pb.ContentBlock:
+        block, loss = read_part(part, path)
+        if loss is not None:
+            self._note(NoteKind.PART_NOT_SHOWN, path, loss)
+        return block
 
     def _finish(
         self,
@@ -283,6 +280,13 @@ class _Reader:
 
     def _note(self, kind: NoteKind, path: str, detail: str) -> None:
         self.notes.append(ImportNote(kind, path, detail))
+
+
+def _key_of_call(call: pb.Message) -> str | tuple[str, str]:
+    """Return what a result finds a call by: its id, or the name where its form has no id."""
+    request = call.action_request
+    has_id = request.HasField("provider_call_id")
+    return request.provider_call_id if has_id else (FUNCTION_ROLE, request.function)
 
 
 def _content(message: dict[str, Any], path: str) -> str | list[Any] | None:

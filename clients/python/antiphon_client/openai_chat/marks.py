@@ -8,9 +8,13 @@ object under the metadata key ``openai_chat``, absent where there is nothing::
                     "developer", "function", or "system" on a user's turn
       "position":   index among the conversation's messages of a system record
                     that was not the first message
+      "after":      id of the record before that one
       "parts":      true where the content was a list of parts, not text
       "orphan":     true on a result that answered no call
-      "difference": what the record cannot carry (see `residue`)
+      "function_call": true on a call that was the message's ``function_call``,
+                    the form before ``tool_calls``: it has no id, and its result
+                    is a message with the role "function"
+      "difference": what the record cannot carry (see `importing.residue`)
     }
 """
 
@@ -19,23 +23,22 @@ from __future__ import annotations
 from typing import Any, Final
 
 from antiphon.message.v1 import message_pb2 as pb
-from antiphon_client.json_text import dump_json_text, parse_json_text
+from antiphon_client.importing.marks import read_entry, write_entry
 
 METADATA_KEY: Final = "openai_chat"
 
 ROLE: Final = "role"
 POSITION: Final = "position"
+AFTER: Final = "after"
 PARTS: Final = "parts"
 ORPHAN: Final = "orphan"
+FUNCTION_CALL: Final = "function_call"
 DIFFERENCE: Final = "difference"
 
 
 def read_marks(message: pb.Message) -> dict[str, Any]:
     """Return the importer's entry of a record; {} where there is none."""
-    if not message.metadata_json:
-        return {}
-    marks = parse_json_text(message.metadata_json).get(METADATA_KEY)
-    return marks if isinstance(marks, dict) else {}
+    return read_entry(message, METADATA_KEY)
 
 
 def write_marks(message: pb.Message, marks: dict[str, Any]) -> None:
@@ -44,4 +47,4 @@ def write_marks(message: pb.Message, marks: dict[str, Any]) -> None:
     Raises:
         JsonTextError: The marks hold what JSON text cannot.
     """
-    message.metadata_json = dump_json_text({METADATA_KEY: marks}) if marks else ""
+    write_entry(message, METADATA_KEY, marks)

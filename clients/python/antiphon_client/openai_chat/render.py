@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from antiphon.message.v1 import message_pb2 as pb
+from antiphon_client.importing.residue import apply
 from antiphon_client.json_text import parse_json_text
 from antiphon_client.messages.content_codec import decode_content
-from antiphon_client.messages.rendering import render_system, summarize_action_response
-from antiphon_client.openai_chat.marks import DIFFERENCE, PARTS, ROLE, read_marks
+from antiphon_client.messages.rendering import render_summary, render_system, summarize_action_response
+from antiphon_client.openai_chat.marks import DIFFERENCE, FUNCTION_CALL, PARTS, ROLE, read_marks
 from antiphon_client.openai_chat.parts import text_of, write_parts
-from antiphon_client.openai_chat.residue import apply
 
 FUNCTION_ROLE: Final = "function"
 
@@ -35,6 +35,11 @@ def user_message(record: pb.Message) -> dict[str, Any]:
     )
 
 
+def summary_message(record: pb.Message) -> dict[str, Any]:
+    """Return the message of a summary: a user's, its text under the line that marks it."""
+    return {"role": "user", "content": render_summary(record.summary.text)}
+
+
 def assistant_message(record: pb.Message | None, calls: Sequence[pb.Message]) -> dict[str, Any]:
     """Return the message of a model's turn.
 
@@ -46,24 +51,31 @@ def assistant_message(record: pb.Message | None, calls: Sequence[pb.Message]) ->
     message: dict[str, Any] = {"role": "assistant"}
     content = None if record is None else _assistant_content(record.assistant_response, marks)
     message["content"] = None if calls and content == "" else content
-    if calls:
-        message["tool_calls"] = [tool_call(call) for call in calls]
+    function = function_call_among(calls)
+    tools = [tool_call(call) for call in calls if call is not function]
+    if tools:
+        message["tool_calls"] = tools
+    if function is not None:
+        message["function_call"] = function_call(function)
     return _finish(message, marks)
 
 
 def tool_call(record: pb.Message) -> dict[str, Any]:
     """Return the call of an action request; the arguments are the original text."""
-    request = record.action_request
-    if request.HasField("arguments_text"):
-        arguments = request.arguments_text
-    else:
-        arguments = request.arguments_json or "{}"
-    call = {
-        "id": call_id_of(record),
-        "type": "function",
-        "function": {"name": request.function, "arguments": arguments},
-    }
-    return _finish(call, read_marks(record))
+    marks = read_marks(record)
+    call = {"id": call_id_of(record), "type": "function", "function": _called(record)}
+    # What is kept of a call of the older form is about that form.
+    return call if marks.get(FUNCTION_CALL) else _finish(call, marks)
+
+
+def function_call(record: pb.Message) -> dict[str, Any]:
+    """Return the call of an action request in the form before ``tool_calls``, which has no id."""
+    return _finish(_called(record), read_marks(record))
+
+
+def function_call_among(calls: Sequence[pb.Message]) -> pb.Message | None:
+    """Return the call of a turn that stands in it as its ``function_call``, of which there is one at most."""
+    return next((call for call in calls if read_marks(call).get(FUNCTION_CALL)), None)
 
 
 def unrecorded_tool_call(record: pb.Message, call_id: str) -> dict[str, Any]:
@@ -73,15 +85,15 @@ def unrecorded_tool_call(record: pb.Message, call_id: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": function}
 
 
-def tool_message(record: pb.Message, call_id: str) -> dict[str, Any]:
-    """Return the message of an action response.
+def tool_message(record: pb.Message, call_id: str | None) -> dict[str, Any]:
+    """Return the message of an action response; without an id, that of a ``function_call``.
 
     A text output is that text, any other output its JSON text, no output
     "null"; a failure is "error: " and its reason.
     """
     marks = read_marks(record)
     content = _result_content(record.action_response, marks)
-    if marks.get(ROLE) == FUNCTION_ROLE:
+    if call_id is None:
         message = {"role": FUNCTION_ROLE, "name": record.action_response.function, "content": content}
     else:
         message = {"role": "tool", "tool_call_id": call_id, "content": content}
@@ -97,6 +109,13 @@ def call_id_of(record: pb.Message) -> str:
 def made_call_id(message_id: str) -> str:
     """Return the call id that stands for a record's id."""
     return "call_" + message_id.replace("-", "")
+
+
+def _called(record: pb.Message) -> dict[str, Any]:
+    request = record.action_request
+    is_text = request.HasField("arguments_text")
+    arguments = request.arguments_text if is_text else request.arguments_json or "{}"
+    return {"name": request.function, "arguments": arguments}
 
 
 def _finish(message: dict[str, Any], marks: dict[str, Any]) -> dict[str, Any]:

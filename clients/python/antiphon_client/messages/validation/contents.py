@@ -58,6 +58,18 @@ def validate_action_response(
     validate_blocks(content.blocks, field, violations)
 
 
+def validate_summary(content: message_pb2.SummaryContent, field: str, violations: list[Violation]) -> None:
+    """Append a violation for every rule that a summary breaks.
+
+    Whether its two messages are, or were, the branch's is a rule of
+    CommitCompaction, not of the record: an import may bring it first.
+    """
+    if not content.text.strip():
+        violations.append(Violation(join(field, "text"), "must not be blank"))
+    validate_uuid(content.first_id, join(field, "first_id"), violations)
+    validate_uuid(content.last_id, join(field, "last_id"), violations)
+
+
 def validate_generic(content: message_pb2.GenericContent, field: str, violations: list[Violation]) -> None:
     """Append a violation unless the routed value is JSON text or empty, which means null."""
     if content.value_json:

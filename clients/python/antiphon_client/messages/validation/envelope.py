@@ -17,6 +17,7 @@ from antiphon_client.messages.validation.contents import (
     validate_assistant_response,
     validate_generic,
     validate_instruction,
+    validate_summary,
 )
 from antiphon_client.messages.validation.fields import (
     EMPTY,
@@ -42,6 +43,7 @@ _ROLE_OF_KIND: dict[str | None, message_pb2.Role.ValueType] = {
     "assistant_response": message_pb2.ROLE_ASSISTANT,
     "action_request": message_pb2.ROLE_ACTION,
     "action_response": message_pb2.ROLE_ACTION,
+    "summary": message_pb2.ROLE_USER,
     "generic": message_pb2.ROLE_UNSET,
 }
 
@@ -56,6 +58,7 @@ _CONTENT_RULES: dict[str, Callable[[Any, str, list[Violation]], None]] = {
     "assistant_response": validate_assistant_response,
     "action_request": validate_action_request,
     "action_response": validate_action_response,
+    "summary": validate_summary,
     "generic": validate_generic,
 }
 

@@ -19,13 +19,21 @@ def plain_message(given: Any, path: str) -> dict[str, Any]:
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"{path}: must be an object")
-    message = dict(given)
-    try:
-        copied: dict[str, Any] = parse_json_text(dump_json_text(message))
-    except JsonTextError as error:
-        place, reason = _innermost(message, path, error)
-        raise ValueError(f"{place}: {reason}") from error
+    copied: dict[str, Any] = plain_value(dict(given), path)
     return copied
+
+
+def plain_value(given: Any, path: str) -> Any:
+    """Return a copy of a value as plain JSON data.
+
+    Raises:
+        ValueError: It holds what JSON text cannot; names the innermost place at fault.
+    """
+    try:
+        return parse_json_text(dump_json_text(given))
+    except JsonTextError as error:
+        place, reason = _innermost(given, path, error)
+        raise ValueError(f"{place}: {reason}") from error
 
 
 def field_of(given: Any, path: str, name: str, *, default: Any = _MISSING) -> Any:

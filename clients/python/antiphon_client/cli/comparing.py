@@ -1,0 +1,130 @@
+"""``antiphon diff``: what a model saw then and now."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from antiphon_client.branch import Branch
+from antiphon_client.cli.compile_options import ProfileName, Question, ToolsFile, asked, tool_schemas
+from antiphon_client.cli.compiled_text import message_text
+from antiphon_client.cli.options import (
+    AsJson,
+    BranchName,
+    CompilerAddress,
+    HistoryAddress,
+    find_branch,
+    open_compiler,
+    open_history,
+)
+from antiphon_client.cli.output import complain, counted, error_text, say, say_json, visible
+from antiphon_client.cli.timeline import body
+from antiphon_client.compiler import CompilerClient
+from antiphon_client.errors import AntiphonError, FieldInvalidError, OpenCallsError
+from antiphon_client.turn import Compilation, TurnRequest
+
+EXAMPLES = """Examples:
+
+  antiphon diff garden-helper --at 3 --at 7
+  antiphon diff garden-helper --at 3
+  antiphon diff garden-helper --at 3 --at 7 --profile folded --instruction "And tomorrow?"
+
+Exit codes: 0 the same, 1 different, 2 trouble.
+"""
+
+_TROUBLE = 2
+
+
+def diff(
+    branch: BranchName,
+    history: HistoryAddress,
+    compiler: CompilerAddress,
+    at: Annotated[
+        list[int],
+        typer.Option("--at", metavar="N", help="A revision; the second left out is the branch as it stands."),
+    ],
+    profile: ProfileName = "native",
+    instruction: Question = None,
+    tools: ToolsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare what a branch compiles to at two revisions.
+
+    Without an instruction it is the history alone, in real tool turns: what a
+    model saw that was asked to go on.
+    """
+    if len(at) > 2:
+        raise typer.BadParameter("takes two revisions at most", param_hint="--at")
+    turn = TurnRequest(asked(instruction, profile), tool_schemas=tool_schemas(tools))
+    try:
+        with open_history(history) as history_client, open_compiler(compiler) as compiler_client:
+            found = find_branch(history_client, branch)
+            revisions = [*at, found.record().revision][:2]
+            before, after = (_compiled(compiler_client, found, turn, each, profile) for each in revisions)
+    except (AntiphonError, OSError, ValueError) as error:
+        hint = ""
+        if turn.instruction is None and isinstance(error, OpenCallsError | FieldInvalidError):
+            hint = "; compare with an --instruction, which needs nothing to go on from"
+        complain(error_text(error) + hint)
+        raise typer.Exit(_TROUBLE) from None
+    is_same = before.messages_digest == after.messages_digest
+    if as_json:
+        say_json(_object(before, after))
+    elif is_same:
+        say(f"the same: {counted(len(after.request.messages), 'turn')}, sha256 {after.messages_digest}")
+    else:
+        for line in _difference(visible(branch), before, after):
+            say(line)
+    raise typer.Exit(0 if is_same else 1)
+
+
+def _compiled(
+    compiler: CompilerClient, branch: Branch, turn: TurnRequest, revision: int, profile: Any
+) -> Compilation:
+    return compiler.compile(branch, turn, at_revision=revision, profile=profile)
+
+
+def _difference(name: str, before: Compilation, after: Compilation) -> Iterator[str]:
+    then, now = (f"{name} at revision {each.history_revision}" for each in (before, after))
+    lines = list(difflib.unified_diff(_lines(before), _lines(after), then, now, lineterm=""))
+    # A digest tells apart what lines do not show: a control character from the text of its escape.
+    yield from lines or [f"--- {then}", f"+++ {now}", "different in what is not shown"]
+
+
+def _lines(compilation: Compilation) -> list[str]:
+    lines = []
+    if compilation.system_text is not None:
+        lines += ["system", *body(compilation.system_text, None)]
+    for message in compilation.request.messages:
+        lines += [message.role.value, *body(message_text(message), None)]
+    return lines
+
+
+def _object(before: Compilation, after: Compilation) -> dict[str, Any]:
+    matcher = difflib.SequenceMatcher(None, _turns(before), _turns(after), autojunk=False)
+    return {
+        "is_same": before.messages_digest == after.messages_digest,
+        "before": _side(before),
+        "after": _side(after),
+        "is_system_text_same": before.system_text == after.system_text,
+        "changes": [
+            {"change": tag, "before": [start, end], "after": [new_start, new_end]}
+            for tag, start, end, new_start, new_end in matcher.get_opcodes()
+            if tag != "equal"
+        ],
+    }
+
+
+def _turns(compilation: Compilation) -> list[tuple[str, str]]:
+    return [(message.role.value, message_text(message)) for message in compilation.request.messages]
+
+
+def _side(compilation: Compilation) -> dict[str, Any]:
+    return {
+        "revision": compilation.history_revision,
+        "messages_digest": compilation.messages_digest,
+        "turns": len(compilation.request.messages),
+    }
