@@ -12,11 +12,12 @@ CUTS ?= 1000
 COUNT ?= 20000
 LEASES ?= 100000
 PROGRAMS ?= 5000
+EXAMPLES ?= 10000
 
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test lint format lock proto proto-check proto-freeze bench bench-peers layout crash crash-exchange crash-watch programs fuzz clean
+.PHONY: help setup run serve test lint format lock proto proto-check proto-freeze bench bench-peers layout crash crash-exchange crash-watch programs properties fuzz clean
 MAKEFLAGS += --no-print-directory
 
 help: ## Show this list.
@@ -77,7 +78,7 @@ bench-peers: $(PEERS)/.installed ## Install the packages we are measured beside,
 
 $(PEERS)/.installed: tests/bench/peers/requirements.lock
 	@$(PYTHON) scripts/check_python.py
-	@echo "Making the environment $(PEERS) (once; about a minute) ..." >&2
+	@echo "Making the environment $(PEERS) (once; a few minutes) ..." >&2
 	@$(PYTHON) -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --requirement $<
 	@touch $@
@@ -100,6 +101,9 @@ crash-watch: $(STAMP) ## Kill a watcher 100 times during 10,000 writes.
 
 programs: $(STAMP) ## Compare the stores and a model over 5,000 random programs (PROGRAMS=).
 	@$(BIN)/python -m tests.conformance.programs --programs $(PROGRAMS)
+
+properties: $(STAMP) ## Try what must hold for every compilation on 10,000 random broken histories (EXAMPLES=).
+	@ANTIPHON_TEST_EXAMPLES=$(EXAMPLES) HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -q -n $(WORKERS) tests/unit/test_native_properties.py
 
 layout: $(STAMP) ## Measure what an append, a fork and a purge cost as branches grow and multiply.
 	@$(BIN)/python -m tests.bench.layout

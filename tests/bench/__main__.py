@@ -16,11 +16,12 @@ from pathlib import Path
 
 import uvloop
 
-from tests.bench import append, compile, snapshot
+from tests.bench import append, compile, projection, snapshot
 from tests.bench.report import HEADER, Row, format_row, write_json
 from tests.bench.servers import ROOT, running
 
-GROUPS = ("append", "snapshot", "compile")
+GROUPS = ("append", "snapshot", "compile", "projection")
+OF_PEERS = frozenset(("compile", "projection"))
 FIGURES = ROOT / "docs" / "figures" / "bench.json"
 
 
@@ -68,6 +69,8 @@ async def run(options: argparse.Namespace) -> list[Row]:
             await show(snapshot.measure(servers, rounds=5 if options.quick else 21, say=say))
         if "compile" in chosen:
             await show(compile.measure(servers, rounds=1 if options.quick else 3, say=say))
+        if "projection" in chosen:
+            await show(projection.measure(rounds=5 if options.quick else 31, say=say))
     say("done")
     return rows
 
@@ -75,8 +78,10 @@ async def run(options: argparse.Namespace) -> list[Row]:
 def main() -> int:
     """Runs and writes the figures; a missed target is no failure, a wrong result is."""
     options = parse()
-    if "compile" in (options.only or GROUPS) and not compile.PEER_PYTHON.exists():
-        print("The reference package is not installed; run `make bench-peers` first.", file=sys.stderr)
+    if OF_PEERS.intersection(options.only or GROUPS) and not compile.PEER_PYTHON.exists():
+        print(
+            "The packages to compare with are not installed; run `make bench-peers` first.", file=sys.stderr
+        )
         return 2
     rows = uvloop.run(run(options))
     # Rough figures do not take the place of those that are kept.

@@ -2,8 +2,10 @@
 
 In one process, without gRPC: the store and the service's own rules. Rates are of
 durable commits of 64 appends each, in turns between the cases, so that a shared
-machine troubles both alike; the figures that count are the ratios. What is
-counted rather than timed is checked by ``tests/unit/test_sqlite_cost.py``.
+machine troubles both alike; the figures that count are the ratios. What an append
+writes is counted beside: the first 200 to a branch and the 200 around the length,
+each a commit of its own, in a file that holds other branches too;
+``tests/unit/test_sqlite_cost.py`` checks it.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ from history_service.domain.writes import WriteCall, write_branch
 from history_service.storage.port import WriteTransaction
 from history_service.storage.sqlite import SqliteStore
 from history_service.sweeping import sweep_branch
+from tests.support.sqlite_writer import BRANCH, TEXT, CountingWriter
 
 GROUP = 64
-TEXT = "A sentence of the length that people write to each other, more or less. " * 3
 CALL = WriteCall("", "", b"", b"", 0)
 STAMPER = Stamper(time.time_ns, new_id, new_ordered_id, DEFAULT_LIMITS.message_bytes)
 
@@ -98,6 +100,7 @@ async def measure(store: SqliteStore, rounds: int, length: int, interleaved: int
     say(f"appends a second to a branch of 10 messages and more     {rates[0]:10,.0f}")
     say(f"appends a second to a branch of {length:,} messages          {rates[1]:10,.0f}")
     say(f"cost of the later append, times the earlier one's        {rates[0] / rates[1]:10.2f}")
+    counted(Path(store.path).parent, length)
     growth = [(after - before) / 500 for before, after in itertools.pairwise(sizes)]
     quarter = max(1, len(growth) // 4)
     first, last = statistics.mean(growth[:quarter]), statistics.mean(growth[-quarter:])
@@ -114,6 +117,22 @@ async def measure(store: SqliteStore, rounds: int, length: int, interleaved: int
     say(f"appends a second interleaved over {interleaved:,} branches         {rates[1]:10,.0f}")
     say(f"interleaved, times one branch                            {rates[1] / rates[0]:10.2f}")
     await fork_and_purge(store, long)
+
+
+def counted(folder: Path, length: int) -> None:
+    """Print what an append writes, early and late, and in a file that has nothing else."""
+    writers = [CountingWriter(folder / name) for name in ("alone", "among")]
+    try:
+        writers[0].create()
+        empty = writers[0].cost(BRANCH, 200)
+        early, late = writers[1].early_and_late(length)
+    finally:
+        for writer in writers:
+            writer.store.close()
+    say(f"pages a commit writes, first appends to a branch         {early.pages:10.2f}")
+    say(f"pages a commit writes, appends around number {length:,}      {late.pages:10.2f}")
+    say(f"pages of the later append, times the earlier one's       {late.pages / early.pages:10.2f}")
+    say(f"pages a commit writes, first appends to an empty file    {empty.pages:10.2f}")
 
 
 async def fork_and_purge(store: SqliteStore, source: str) -> None:

@@ -51,7 +51,9 @@ async def append(servers: Servers, branch_id: str, messages: Sequence[message_pb
 async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) -> AsyncIterator[Row]:
     """Reads a branch of 10,000 messages and the same frames from the floor, in turns.
 
-    Once the client only takes the frames, once it verifies and decodes them.
+    Once the client only takes the frames, once it verifies and decodes them; the service
+    keeps the frames from the read before. Then what it makes of a branch that it has not
+    read before (a fork of the first), and of one that has grown by a message since.
     """
     say("snapshot: storing")
     branch_id = await store(servers, to_messages(conversation(SIZE, tools=True)))
@@ -80,6 +82,39 @@ async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) 
             bound="at most",
             detail=f"{sum(map(len, frames)) / 1e6:.1f} MB in {len(frames)} frames",
         )
+
+    for work, prepare in (("first read", _fork), ("one message more since the last read", _grow)):
+        ours, bare = [], []
+        for _ in range(max(3, rounds // 3)):
+            request = await prepare(servers, branch_id)
+            ours.append(await _timed(_frames(read_stream(servers.history, READ, request))))
+            bare.append(await _timed(_frames(read_stream(servers.floor, STREAM, bare_request))))
+        yield Row(
+            work=f"snapshot of {SIZE:,} messages, {work}",
+            ours=statistics.median(ours) * 1e3,
+            unit="ms",
+            beside="bare stream, same bytes",
+            theirs=statistics.median(bare) * 1e3,
+            beside_unit="ms",
+            ratio=statistics.median(ours) / statistics.median(bare),
+            detail="raw frames",
+        )
+
+
+async def _fork(servers: Servers, branch_id: str) -> bytes:
+    """Makes a fork and returns the request that reads it."""
+    stub = history_service_pb2_grpc.HistoryServiceStub(servers.history)
+    request = history_service_pb2.ForkBranchRequest(source_branch_id=branch_id, request_id=new_ordered_id())
+    response: history_service_pb2.ForkBranchResponse = await stub.ForkBranch(request, timeout=TIMEOUT)
+    return history_service_pb2.ReadSnapshotRequest(branch_id=response.branch.branch_id).SerializeToString()
+
+
+async def _grow(servers: Servers, branch_id: str) -> bytes:
+    """Appends a message and returns the request that reads the branch."""
+    message = to_messages(conversation(1, tools=False))[0]
+    message.ClearField("id")
+    await append(servers, branch_id, [message])
+    return history_service_pb2.ReadSnapshotRequest(branch_id=branch_id).SerializeToString()
 
 
 async def _timed(reading: Awaitable[object]) -> float:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from antiphon.history.v1 import history_service_pb2
 from antiphon_client.ids import is_canonical_uuid
-from tests.bench import append, compile, snapshot
+from tests.bench import append, compile, projection, snapshot
 from tests.bench.conversation import conversation, to_messages
+from tests.bench.peers.measuring import digest
 from tests.bench.report import Bound, Row, format_row, write_json
 from tests.bench.servers import running
 
@@ -36,7 +39,7 @@ async def test_append_measures_every_load_beside_the_floor() -> None:
 async def test_snapshot_measures_the_same_bytes() -> None:
     async with running(append.reply_bytes()) as servers:
         rows = [row async for row in snapshot.measure(servers, rounds=1, say=_say)]
-    assert len(rows) == 2
+    assert len(rows) == 4
     assert all(row.ratio == pytest.approx(row.ours / row.theirs) for row in rows)
 
 
@@ -58,6 +61,73 @@ async def test_compile_refuses_to_compare_unlike_texts(monkeypatch: pytest.Monke
     async with running(append.reply_bytes()) as servers:
         with pytest.raises(RuntimeError, match="differ after the first"):
             await anext(compile.measure(servers, rounds=1, say=_say))
+
+
+@pytest.mark.skipif(not compile.PEER_PYTHON.exists(), reason="needs `make bench-peers`")
+async def test_projections_say_what_those_of_the_other_packages_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projection, "SIZE", 41)
+    rows = [row async for row in projection.measure(rounds=2, say=_say)]
+    beside = [row.beside for row in rows]
+    assert beside == ["langchain-core"] * 2 + ["Pydantic AI"] * 2 + ["LiteLLM"] * 2
+    assert all(row.ratio == pytest.approx(row.ours / row.theirs) for row in rows)
+
+
+async def test_projections_are_measured_from_stored_and_from_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    peers = tuple(
+        projection.Peer("ours again", projection.OURS, "someone", target)
+        for target in ("openai.chat", "anthropic.messages")
+    )
+    monkeypatch.setattr(projection, "SIZE", 41)
+    monkeypatch.setattr(projection, "PEERS", peers)
+    rows = [row async for row in projection.measure(rounds=1, say=_say)]
+    assert [row.work for row in rows] == [
+        "project 41 messages, stored, to someone",
+        "project 41 messages, ready, to someone",
+    ] * 2
+    assert all(row.ours > 0 and row.bound == "at most" for row in rows)
+    assert rows[0].ours > rows[1].ours
+
+
+async def test_projections_of_unlike_requests_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = projection.Peer("other", "tests.support.another_request", "OpenAI", "openai.chat")
+    monkeypatch.setattr(projection, "SIZE", 8)
+    monkeypatch.setattr(projection, "PEERS", (other,))
+    monkeypatch.setattr(projection, "PEER_PYTHON", Path(sys.executable))
+    with pytest.raises(RuntimeError, match="different things"):
+        await anext(projection.measure(rounds=1, say=_say))
+
+
+async def test_a_measured_program_that_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = projection.Peer("gone", "tests.support.no_such_program", "OpenAI", "openai.chat")
+    monkeypatch.setattr(projection, "PEERS", (gone,))
+    monkeypatch.setattr(projection, "PEER_PYTHON", Path(sys.executable))
+    with pytest.raises(RuntimeError, match="ended with code 1"):
+        await anext(projection.measure(rounds=1, say=_say))
+
+
+def test_requests_of_two_providers_that_say_the_same_have_one_digest() -> None:
+    call: dict[str, Any] = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "f", "arguments": '{"a": 1}'},
+    }
+    openai: list[dict[str, Any]] = [
+        {"role": "user", "content": "Go"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+        {"role": "user", "content": "Thanks"},
+    ]
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "done"}
+    anthropic: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "text", "text": "Go"}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}]},
+        {"role": "user", "content": [result, {"type": "text", "text": "Thanks"}]},
+    ]
+    assert digest(openai) == digest(anthropic) == digest(json.dumps({"messages": openai}))
+    for changed in (openai[:-1], [*openai[:2], {**openai[2], "content": "other"}, openai[3]], openai[::-1]):
+        assert digest(changed) != digest(openai)
+    call["function"] = {"name": "f", "arguments": '{"a": 2}'}
+    assert digest(openai) != digest(anthropic)
 
 
 def test_append_requests_are_well_formed_and_never_repeat_an_id() -> None:

@@ -16,7 +16,7 @@ from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon_client.errors import AntiphonError
 from antiphon_client.json_text import dump_json_text
 from tests.support.branch_files import export_file, import_file, lines_of, sealed
-from tests.support.history import History, action_result, call_action, running, uuid_of
+from tests.support.history import History, action_result, call_action, running, summary, uuid_of
 
 TEXTS = st.text(max_size=30) | st.sampled_from(
     ["\x00", "\u2028", "\u2029", "\u0085", "\r\n", "\ufeff", '"\\']
@@ -62,7 +62,8 @@ def messages(draw: st.DrawFn) -> message_pb.Message:
         message.recipient.role = message_pb.ROLE_USER
     elif recipient:
         getattr(message.recipient, recipient).SetInParent()
-    kind = draw(st.sampled_from(["system", "instruction", "assistant", "request", "response", "generic"]))
+    kinds = ["system", "instruction", "assistant", "request", "response", "summary", "generic"]
+    kind = draw(st.sampled_from(kinds))
     if kind == "system":
         message.system.CopyFrom(
             message_pb.SystemContent(system_message=draw(TEXTS), system_datetime=draw(optional(TEXTS)))
@@ -83,6 +84,10 @@ def messages(draw: st.DrawFn) -> message_pb.Message:
                 assistant_response=draw(TEXTS), blocks=draw(st.lists(BLOCKS, max_size=2))
             )
         )
+    elif kind == "summary":
+        first, last = draw(NUMBERS), draw(NUMBERS)
+        message.MergeFrom(summary(0, first, last, draw(TEXTS.filter(lambda text: text.strip() != ""))))
+        message.id = uuid_of(draw(NUMBERS))
     elif kind == "generic":
         message.generic.value_json = draw(VALUES)
         message.generic.SetInParent()
@@ -114,6 +119,10 @@ def writes(draw: st.DrawFn) -> Any:
             return pb.SelectViewRequest(branch_id=branch, message_ids=ids)
         case 3:
             return pb.UpdateBranchRequest(branch_id=branch, metadata_json=draw(OBJECTS))
+        case 4:
+            stretch = summary(0, draw(NUMBERS), draw(NUMBERS)).summary
+            ids = [uuid_of(number) for number in draw(st.lists(NUMBERS, max_size=2, unique=True))]
+            return pb.CommitCompactionRequest(branch_id=branch, summary=stretch, view_message_ids=ids)
         case _:
             batch = draw(st.lists(messages(), min_size=1, max_size=4))
             return pb.AddMessagesRequest(branch_id=branch, messages=batch, allow_unresolved=True)

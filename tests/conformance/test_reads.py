@@ -26,6 +26,7 @@ from tests.support.history import (
     instruction,
     numbers,
     running,
+    summary,
     system,
     uuid_of,
 )
@@ -39,6 +40,7 @@ KINDS = {
     pb.MESSAGE_KIND_ACTION_REQUEST: [3],
     pb.MESSAGE_KIND_ACTION_RESPONSE: [5],
     pb.MESSAGE_KIND_GENERIC: [7],
+    pb.MESSAGE_KIND_SUMMARY: [8],
 }
 
 
@@ -48,7 +50,7 @@ async def mixed(history: History) -> str:
     generic = instruction(7)
     generic.generic.value_json = "[1]"
     await history.add(branch, instruction(1), assistant(2), call_action(3), instruction(4))
-    await history.add(branch, action_result(5, 3), assistant(6), generic, system(9))
+    await history.add(branch, action_result(5, 3), assistant(6), generic, summary(8, 1, 4), system(9))
     return branch
 
 
@@ -98,7 +100,7 @@ async def test_a_reply_that_would_be_too_large_names_the_other_ways(history: His
 
 async def test_lists_filter_by_kind_in_both_directions(history: History) -> None:
     branch = await mixed(history)
-    order = [9, 1, 2, 3, 4, 5, 6, 7]
+    order = [9, 1, 2, 3, 4, 5, 6, 7, 8]
     assert numbers(m.id for m in await history.messages(branch)) == order
     descending = await history.messages(branch, order=pb.ORDER_DESCENDING, page_size=3)
     assert numbers(m.id for m in descending) == order[::-1]

@@ -21,7 +21,16 @@ from antiphon_client.errors import (
     RevisionInFutureError,
 )
 from history_service.write_calls import REPLAY_RETENTION
-from tests.support.history import History, call_action, instruction, numbers, running, system, uuid_of
+from tests.support.history import (
+    History,
+    call_action,
+    instruction,
+    numbers,
+    running,
+    summary,
+    system,
+    uuid_of,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +47,9 @@ def all_writes(branch: str, **guard: Any) -> list[Any]:
         pb.MoveMessageRequest(branch_id=branch, message_id=uuid_of(1), index=1, **guard),
         pb.SelectViewRequest(branch_id=branch, message_ids=[uuid_of(1)], **guard),
         pb.ClearViewRequest(branch_id=branch, **guard),
+        pb.CommitCompactionRequest(
+            branch_id=branch, summary=summary(0, 1, 2).summary, view_message_ids=[uuid_of(2)], **guard
+        ),
         pb.RemoveMessagesRequest(branch_id=branch, message_ids=[uuid_of(1)], **guard),
         pb.ClearMessagesRequest(branch_id=branch, **guard),
         pb.DeleteBranchRequest(branch_id=branch, **guard),

@@ -24,6 +24,7 @@ from tests.support.history import (
     instruction,
     running,
     store_url,
+    summary,
     system,
     uuid_of,
 )
@@ -70,6 +71,7 @@ def writes(chance: random.Random) -> Iterator[Any]:
         call = [call_action(number), action_result(10**6 + number, number)]
         edited = instruction(0, f"edited {number}")
         edited.id = known[0]
+        stretch = summary(0, number, max(1, number - 20)).summary
         choices: list[tuple[int, Any]] = [
             (20, pb.AddMessagesRequest(messages=round_)),
             (8, pb.AddMessagesRequest(messages=call)),
@@ -78,6 +80,7 @@ def writes(chance: random.Random) -> Iterator[Any]:
             (25, pb.RemoveMessagesRequest(message_ids=known[:1])),
             (6, pb.SelectViewRequest(message_ids=sorted(set(known[:2])))),
             (2, pb.ClearViewRequest()),
+            (6, pb.CommitCompactionRequest(summary=stretch, view_message_ids=known[:1])),
             (3, pb.AddMessagesRequest(messages=[system(2 * 10**6 + number)])),
             (3, pb.UpdateBranchRequest(metadata_json=f'{{"n": {number}}}')),
             (1, pb.ClearMessagesRequest()),

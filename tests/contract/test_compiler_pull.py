@@ -297,8 +297,8 @@ async def test_a_cut_stream_is_an_error(tmp_path: Path, kept: int) -> None:
 
 
 async def test_stored_messages_of_a_newer_kind_are_refused_where_selected(tmp_path: Path) -> None:
-    # Field 14 with one byte of content: a variant that this version does not have.
-    newer = Message.FromString(Message(id=mid(9)).SerializeToString() + b"\x72\x00")
+    # Field 16 with one byte of content: a variant that this version does not have.
+    newer = Message.FromString(Message(id=mid(9)).SerializeToString() + b"\x82\x01\x00")
     async with scripted_pair(tmp_path, answering(snapshot_frames([newer]))) as (_, compiler):
         pulled = await reason_of(compiler.Compile(branch_request()))
         inline = await reason_of(compiler.Compile(inline_request([newer], None)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -87,6 +88,11 @@ async def failure_of(awaitable: Any) -> Any:
     return caught.value
 
 
+def _reason(record: logging.LogRecord) -> Any:
+    """Return the reason in a record of a failed call."""
+    return record.msg.get("reason") if isinstance(record.msg, dict) else None
+
+
 async def test_watches_have_a_bound_of_their_own(tmp_path: Path) -> None:
     async with serving(tmp_path, inflight_calls=1, inflight_watches=2) as served:
         watches = [await opened(served.watch()) for _ in range(2)]
@@ -106,6 +112,20 @@ async def test_stopping_server_ends_watches_at_once(tmp_path: Path) -> None:
         watch = await opened(served.watch())
         await asyncio.wait_for(served.server.stop(10_000), PATIENCE_SECONDS)
         assert reasoned(await failure_of(watch.read())).reason == "SHUTTING_DOWN"
+
+
+async def test_watches_that_a_stop_ends_are_no_news_to_the_operator(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="antiphon")
+    async with serving(tmp_path, inflight_watches=1) as served:
+        await opened(served.watch())
+        await failure_of(served.watch().read())
+        refused = [record for record in caplog.records if record.levelno >= logging.WARNING]
+        assert [_reason(record) for record in refused] == ["OVERLOADED"]
+        await asyncio.wait_for(served.server.stop(0), PATIENCE_SECONDS)
+    ended = [record for record in caplog.records if _reason(record) == "SHUTTING_DOWN"]
+    assert [record.levelno for record in ended] == [logging.INFO]
 
 
 async def test_watch_ends_with_its_deadline(tmp_path: Path) -> None:

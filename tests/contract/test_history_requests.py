@@ -17,7 +17,7 @@ from antiphon_client.errors import (
     SizeLimitExceededError,
 )
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
-from tests.support.history import History, call_action, instruction, running, system, uuid_of
+from tests.support.history import History, call_action, instruction, running, summary, system, uuid_of
 
 pytestmark = pytest.mark.anyio
 
@@ -73,6 +73,7 @@ BRANCH_REQUESTS: list[Any] = [
     pb.ListMessagesRequest,
     pb.SelectViewRequest,
     pb.ClearViewRequest,
+    lambda **fields: pb.CommitCompactionRequest(summary=summary(0, 1, 2).summary, **fields),
     pb.ReadSnapshotRequest,
 ]
 
@@ -256,6 +257,30 @@ async def test_lists_of_ids_are_checked_one_by_one(history: History) -> None:
     snapshot = pb.ReadSnapshotRequest(branch_id=BRANCH)
     snapshot.progression.message_ids.extend([good, bad])
     assert await fields_at_fault(history, snapshot) == ["progression.message_ids[1]"]
+
+
+async def test_compacting_checks_its_summary_and_ids(history: History) -> None:
+    request = pb.CommitCompactionRequest(branch_id=BRANCH)
+    assert await fields_at_fault(history, request) == ["summary"]
+    request.summary.text = " \n\t\u2003"
+    request.message_id = ""
+    request.metadata_json = "[]"
+    request.view_message_ids.extend([uuid_of(1), "x"])
+    request.planned_revision = 0
+    assert sorted(await fields_at_fault(history, request)) == [
+        "message_id",
+        "metadata_json",
+        "planned_revision",
+        "summary.first_id",
+        "summary.last_id",
+        "summary.text",
+        "view_message_ids[1]",
+    ]
+    small = History(history.store, Limits(message_bytes=300))
+    with pytest.raises(SizeLimitExceededError) as caught:
+        await small.compact(BRANCH, (1, 2), [], "x" * 200)
+    assert caught.value.metadata["limit_name"] == "message_bytes"
+    assert (await history.branch(BRANCH)).revision == 2
 
 
 async def test_moving_checks_its_index_and_message(history: History) -> None:

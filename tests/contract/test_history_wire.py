@@ -18,7 +18,16 @@ from antiphon_client.status import error_from_rpc
 from history_service.server import build_server
 from history_service.settings import HistorySettings
 from history_service.storage import open_store
-from tests.support.history import STORES, assemble, call_action, instruction, store_url, system, uuid_of
+from tests.support.history import (
+    STORES,
+    assemble,
+    call_action,
+    instruction,
+    store_url,
+    summary,
+    system,
+    uuid_of,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -71,9 +80,13 @@ async def test_every_method_answers(stub: pb_grpc.HistoryServiceAsyncStub) -> No
     assert (rest.revision, len(rest.messages), rest.next_page_token) == (6, 2, "")
     await stub.SelectView(pb.SelectViewRequest(message_ids=[uuid_of(1)], **at))
     await stub.ClearView(pb.ClearViewRequest(**at))
+    compacted = await stub.CommitCompaction(
+        pb.CommitCompactionRequest(summary=summary(0, 1, 2).summary, view_message_ids=[uuid_of(2)], **at)
+    )
+    assert (compacted.revision, compacted.placement.index, compacted.view_count) == (9, 4, 2)
     await stub.RemoveMessages(pb.RemoveMessagesRequest(message_ids=[uuid_of(1)], **at))
-    assert (await stub.ClearMessages(pb.ClearMessagesRequest(**at))).revision == 10
-    assert (await stub.DeleteBranch(pb.DeleteBranchRequest(**at))).revision == 11
+    assert (await stub.ClearMessages(pb.ClearMessagesRequest(**at))).revision == 11
+    assert (await stub.DeleteBranch(pb.DeleteBranchRequest(**at))).revision == 12
 
 
 async def test_a_snapshot_arrives_whole(stub: pb_grpc.HistoryServiceAsyncStub) -> None:

@@ -38,6 +38,7 @@ GUARDED_WRITES = {
     "ClearMessages",
     "SelectView",
     "ClearView",
+    "CommitCompaction",
 }
 BRANCH_READS = {"GetBranch", "GetMessages", "ListMessages", "ReadSnapshot", "ExportBranch"}
 LISTS = {"ListBranches", "ListMessages"}
@@ -45,7 +46,8 @@ UNGUARDED = {"CreateBranch", "ListBranches", "TrimHistory", "ForkBranch", "Watch
 
 CONTRACT = {
     "antiphon.message.v1.Message": "id created_at role sender recipient channel metadata_json status "
-    "content(system instruction assistant_response action_request action_response generic)",
+    "content(system instruction assistant_response action_request action_response summary "
+    "generic)",
     "antiphon.message.v1.Address": "state(unset broadcast member_id role name)",
     "antiphon.message.v1.SystemContent": "system_message system_datetime",
     "antiphon.message.v1.InstructionContent": "instruction guidance_value(guidance guidance_json) "
@@ -55,6 +57,7 @@ CONTRACT = {
     "provider_call_id thought_signature",
     "antiphon.message.v1.ActionResponseContent": "function arguments_json output_json error "
     "action_request_id provider_call_id state blocks",
+    "antiphon.message.v1.SummaryContent": "text first_id last_id summary_ref",
     "antiphon.message.v1.GenericContent": "value_json",
     "antiphon.message.v1.ContentBlock": "block(text json thinking tool_call image opaque)",
     "antiphon.message.v1.Image": "mime_type source(data url) detail",
@@ -65,14 +68,22 @@ CONTRACT = {
     "antiphon.history.v1.AddMessagesResponse": "revision placements replayed",
     "antiphon.history.v1.RespondToActionRequest": "branch_id action_request_id message_id "
     "outcome(output_json error) state blocks metadata_json expected_revision request_id",
-    "antiphon.history.v1.ReadSnapshotResponse": "frame(header order batch footer)",
+    "antiphon.history.v1.ReadSnapshotResponse": "frame(header order batch footer delta)",
     "antiphon.compiler.v1.CompileRequest": "source(branch snapshot) profile instruction progression "
-    "tool_schemas_json response_format structure context_blocks provider_kwargs_json",
+    "tool_schemas_json response_format structure context_blocks provider_kwargs_json target target_options "
+    "token_counter",
     "antiphon.compiler.v1.CompileResponse": "instruction messages provider_kwargs_json history_revision "
-    "incarnation messages_digest report",
+    "incarnation messages_digest report provider_request_json request_digest capability_version system_text "
+    "tokens action_names",
     "antiphon.compiler.v1.CompiledMessage": "role content(text parts)",
     "antiphon.compiler.v1.StreamCompileResponse": "frame(message_start text_chunk part_chunk message_end "
-    "result)",
+    "result request_chunk)",
+    "antiphon.history.v1.CommitCompactionRequest": "branch_id summary message_id metadata_json "
+    "view_message_ids planned_revision expected_revision request_id",
+    "antiphon.compiler.v1.PlanWindowRequest": "source(branch snapshot) progression budget_tokens "
+    "token_counter pinned_message_ids instruction tool_schemas_json",
+    "antiphon.compiler.v1.PlanCompactionRequest": "source(branch snapshot) progression keep_tokens "
+    "keep_messages token_counter pinned_message_ids",
 }
 """Fields that the contract names, by message; those of a oneof stand in its parentheses."""
 

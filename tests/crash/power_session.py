@@ -75,6 +75,7 @@ class Clients:
         self._chance = chance
         self._ids = 1000
         self._truth = History(MemoryStore())
+        self._summaries: set[str] = set()
 
     def next_id(self) -> str:
         """An id nobody has used."""
@@ -112,8 +113,16 @@ class Clients:
         if choice < 0.24 and len(movable) > 1:
             index = self._chance.randrange(1, len(ids))
             return pb.MoveMessageRequest(**common, message_id=self._chance.choice(movable), index=index)
-        if choice < 0.30 and movable:
-            return pb.AddMessagesRequest(**common, messages=[self._message(self._chance.choice(movable))])
+        plain = [message_id for message_id in movable if message_id not in self._summaries]
+        if choice < 0.30 and plain:
+            return pb.AddMessagesRequest(**common, messages=[self._message(self._chance.choice(plain))])
+        if choice < 0.38 and plain:
+            stretch = message_pb.SummaryContent(text=f"{self._ids}", first_id=plain[0], last_id=plain[-1])
+            self._summaries.add(common["request_id"])
+            # The request's id serves the summary too, lest the two services make different ones.
+            return pb.CommitCompactionRequest(
+                **common, summary=stretch, message_id=common["request_id"], view_message_ids=plain[1::2]
+            )
         many = self._chance.choice((1, 1, 1, 2, 7))
         return pb.AddMessagesRequest(**common, messages=[self._message(self.next_id()) for _ in range(many)])
 
@@ -125,11 +134,15 @@ class Clients:
 
 
 async def state_of(history: History, branch_id: str, at: int | None = None) -> State:
-    """Read a branch's state."""
+    """Read a branch's state: its messages and its view."""
     messages = await history.messages(branch_id, at_revision=at)
     for message in messages:
         message.ClearField("created_at")
-    return [message.SerializeToString(deterministic=True) for message in messages]
+    view = await history.view(branch_id, at)
+    return [
+        *(message.SerializeToString(deterministic=True) for message in messages),
+        *(() if view is None else (b"view", *(message_id.encode() for message_id in view))),
+    ]
 
 
 class Pace:

@@ -17,7 +17,23 @@ from antiphon_client import ActionRequest, AssistantResponse, Branch, HistoryCli
 from tests.support.cli import PYTHONPATH, Cli, command
 from tests.support.pair import Pair, served_pair
 
-COMMANDS = ("serve", "import", "branches", "log", "fork", "delete", "compile", "export", "watch", "demo")
+COMMANDS = (
+    "serve",
+    "import",
+    "branches",
+    "log",
+    "fork",
+    "trim",
+    "delete",
+    "compile",
+    "diff",
+    "window",
+    "compact",
+    "targets",
+    "export",
+    "watch",
+    "demo",
+)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +109,7 @@ def test_an_output_without_unicode_gets_escapes(pair: Pair) -> None:
     with command("export", name, "--history", pair.history, **environment) as process:
         assert json.loads(process.communicate()[0]) == [{"role": "user", "content": "é 👩"}]
     with command("log", name, "--history", pair.history, **environment) as process:
-        assert "Instruction: \\xe9 \\U0001f469" in process.communicate()[0]
+        assert "      \\xe9 \\U0001f469\n" in process.communicate()[0]
     assert process.returncode == 0
 
 
@@ -145,7 +161,7 @@ def test_tools_that_are_none_are_wrong_usage(cli: Cli, tmp_path: Path, text: str
         (["log", "nobody"], "BRANCH_NOT_FOUND: no branch has the id or external key 'nobody'"),
         (["export", "00000000-0000-4000-8000-000000000000"], "BRANCH_NOT_FOUND: "),
         (["log", "talk", "--at-revision", "99"], "REVISION_IN_FUTURE: "),
-        (["compile", "talk", "--instruction", "x", "--at-revision", "0"], "FIELD_INVALID: "),
+        (["fork", "talk", "--key", ""], "FIELD_INVALID: "),
         (
             ["branches", "--history", "unix:/nowhere/history.sock"],
             "SERVICE_UNREACHABLE: no history service at unix:/nowhere/history.sock; start one with ",

@@ -68,6 +68,7 @@ def test_every_real_conversation_comes_back_equal(
         assert json.loads(exported.out) == given[line["source_id"]]
     again = cli("import", str(file))
     assert again.out == (
+        "format: openai (recognized)\n"
         "imported 50 conversations (50 of them imported before), "
         "1,306 messages (stored as 1,602 records), 0 errors\n"
     )
@@ -129,6 +130,7 @@ def test_bad_lines_are_named_and_the_rest_is_imported(cli: Cli, tmp_path: Path) 
     assert outcome.code == 1
     assert outcome.out == (
         "good: 2 messages (2 records)\nlast: 3 messages (3 records)\n"
+        "format: openai (recognized)\n"
         "imported 2 conversations, 5 messages (stored as 5 records), 11 errors\n"
     )
     complaints = outcome.err.splitlines()
@@ -156,7 +158,7 @@ def test_a_killed_import_run_again_adds_nothing_twice(
     assert 20 <= sum(1 for _ in history.branches()) < 300
     outcome = cli("import", str(file))
     assert outcome.code == 0
-    assert outcome.out.startswith("imported 300 conversations (")
+    assert outcome.out.splitlines()[-1].startswith("imported 300 conversations (")
     assert "of them imported before), 6,000 messages" in outcome.out
     branches = list(history.branches())
     assert len(branches) == 300

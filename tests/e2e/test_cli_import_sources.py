@@ -95,7 +95,10 @@ def test_conversations_come_from_a_pipe(piped: Piped, cli: Cli) -> None:
     data = lines(*({"id": f"talk-{number}", "messages": talk(number)} for number in range(30)))
     first = piped(data)
     assert (first.code, first.err) == (0, "")
-    assert first.out == "imported 30 conversations, 30 messages (stored as 30 records), 0 errors\n"
+    assert first.out == (
+        "format: openai (recognized)\n"
+        "imported 30 conversations, 30 messages (stored as 30 records), 0 errors\n"
+    )
     assert "(30 of them imported before)" in piped(data).out
     assert json.loads(cli("export", "talk-7").out) == talk(7)
 
@@ -135,7 +138,6 @@ def test_a_branch_comes_from_a_pipe(piped: Piped, cli: Cli, history: HistoryClie
 
 
 def test_what_is_wrong_in_a_pipe_is_told(piped: Piped) -> None:
-    assert piped(b"").err.startswith("antiphon: standard input, line 1: not JSON")
     outcome = piped(lines({"id": "good", "messages": TALK}) + b"{}\n")
     assert outcome.err == (
         'antiphon: standard input, line 2: there is no "messages", the array of what was said\n'
@@ -288,6 +290,74 @@ def test_errors_say_what_is_wrong(
     assert outcome.err.startswith(f"antiphon: {file}, {told}")
 
 
+@pytest.mark.parametrize("data", [b"", b"\n", b" \n\n\t\n"])
+def test_empty_input_is_an_error(cli: Cli, piped: Piped, tmp_path: Path, data: bytes) -> None:
+    told = "nothing to import: the input is empty\n"
+    outcome = piped(data)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == f"antiphon: standard input: {told}"
+    for name in ("empty.json", "empty.jsonl"):
+        file = tmp_path / name
+        file.write_bytes(data)
+        outcome = cli("import", str(file), "--json")
+        assert (outcome.code, outcome.out, outcome.err) == (1, "", f"antiphon: {file}: {told}")
+
+
+def test_what_looks_like_a_branch_file_and_is_none_is_one_error(
+    cli: Cli, history: HistoryClient, tmp_path: Path
+) -> None:
+    branch = Branch.create(history)
+    branch.add([Instruction.create("hi"), Instruction.create("ho")])
+    branch.select_view([message.id for message in branch.messages()])
+    path = tmp_path / "branch.jsonl"
+    branch.export(path)
+    whole = path.read_bytes()
+    head, *rest = whole.splitlines(keepends=True)
+    header = json.loads(head)
+    turned = (
+        json.dumps({"branch": header["branch"], "version": 1, "format": header["format"]}).encode() + b"\n"
+    )
+    for damaged in (
+        b"\xef\xbb\xbf" + whole,
+        b"\n" + whole,
+        turned + b"".join(rest),
+        head.replace(b"antiphon.branch", b"antiphon.brunch") + b"".join(rest),
+        *(b"".join(rest[number:]) for number in range(len(rest))),
+    ):
+        path.write_bytes(damaged)
+        outcome = cli("import", str(path))
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.err == (
+            f"antiphon: {path}: looks like a branch file, "
+            'whose first bytes are {"format":"antiphon.branch"\n'
+        )
+    # A conversation may have such keys.
+    path.write_bytes(lines({"format": "antiphon.x", "message": 1, "messages": talk(1)}))
+    assert cli("import", str(path)).code == 0
+    path.write_bytes(whole.replace(b"\n", b"\r\n"))
+    assert cli("import", str(path)).err == (
+        f"antiphon: {path}: FIELD_INVALID: line 1: data: not a JSON object that fills the line "
+        "(it ends in CR; lines end in LF only)\n"
+    )
+
+
+def test_programs_are_told_what_was_made_and_whether_it_had_been_before(
+    cli: Cli, history: HistoryClient, tmp_path: Path
+) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "", "tool_calls": [call]}]
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(said))
+    first, again = (json.loads(cli("import", str(file), "--json").out) for _ in range(2))
+    assert (first["messages"], first["records"], first["imported_before"]) == (2, 3, False)
+    assert again == first | {"imported_before": True}
+    path = tmp_path / "branch.jsonl"
+    Branch.open(history, external_key="talk").export(path)
+    first, again = (json.loads(cli("import", str(path), "--json").out) for _ in range(2))
+    assert (first["messages"], first["imported_before"]) == (3, False)
+    assert again == first | {"imported_before": True}
+
+
 def test_a_wrong_branch_file_is_named(cli: Cli, history: HistoryClient, tmp_path: Path) -> None:
     path = tmp_path / "branch.jsonl"
     Branch.create(history).export(path)
@@ -295,5 +365,5 @@ def test_a_wrong_branch_file_is_named(cli: Cli, history: HistoryClient, tmp_path
     outcome = cli("import", str(path))
     assert outcome.code == 1
     assert outcome.err == (
-        f"antiphon: {path}: FIELD_INVALID: line 2: data: the file ends here, before its footer's end\n"
+        f"antiphon: {path}: FIELD_INVALID: line 2: data: the file ends here, before its last line, `end`\n"
     )

@@ -12,12 +12,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from antiphon_client import Branch, CompilerClient, HistoryClient, Instruction, TurnRequest
 from antiphon_client.cli.pair import PairError, ServicePair
 from tests.support.cli import PYTHONPATH, command
+from tests.support.pair import served_pair
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +37,18 @@ def flags(folder: Path, store: str = "memory:") -> list[str]:
         "--store",
         store,
     ]
+
+
+def run_command(*arguments: str, stdin: IO[bytes] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run ``antiphon`` as a process to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "antiphon_client", *arguments],
+        stdin=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def test_serve_keeps_the_pair_up_until_a_signal_and_the_store_beyond(tmp_path: Path) -> None:
@@ -129,6 +143,30 @@ def test_the_demonstration_of_a_file_prints_totals(shared_data: Path) -> None:
         out, err = process.communicate(timeout=240)
     assert (process.returncode, err) == (0, "")
     assert "50 conversations, 1,306 messages, 50 compiled, 0 errors" in out.splitlines()
+
+
+def test_the_demonstration_takes_a_branch_from_standard_input_and_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "branch.jsonl"
+    with served_pair(tmp_path) as pair, HistoryClient(pair.history) as history:
+        branch = Branch.create(history, messages=[Instruction.create("What is up?")])
+        branch.export(file)
+    told = "HISTORY: imported a branch of 1 message, revision 1"
+    shown = run_command("demo", str(file))
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert told in shown.stdout.splitlines()
+    assert "      What is up?" in shown.stdout.splitlines()
+    with file.open("rb") as stdin:
+        piped = run_command("demo", "-", stdin=stdin)
+    assert piped.returncode == 0
+    assert told in piped.stdout.splitlines()
+    file.write_bytes(file.read_bytes()[:-2])
+    cut = run_command("demo", str(file))
+    assert (cut.returncode, cut.stderr.count("\n")) == (1, 1)
+    assert cut.stderr.startswith(f"antiphon: {file}: FIELD_INVALID: line 3: ")
+    file.write_bytes(b"")
+    empty = run_command("demo", str(file))
+    assert (empty.returncode, empty.stdout) == (1, "")
+    assert empty.stderr == f"antiphon: {file}: nothing to import: the input is empty\n"
 
 
 def test_the_demonstration_of_a_bad_file_fails(tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ def test_the_compiled_request_is_frozen_and_shares_nothing(branch: Branch, compi
     with pytest.raises(FrozenInstanceError):
         compiled.messages = ()  # type: ignore[misc]
     ready = compiled.instruction
+    assert ready is not None
     assert ready is not instruction
     assert (ready.id, ready.metadata, ready.sender, ready.recipient) == (
         instruction.id,

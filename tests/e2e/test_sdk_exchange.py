@@ -63,7 +63,13 @@ def test_registration(exchange: Exchange) -> None:
     assert left is not None
     assert (left.inbox, left.outbox, left.dead_letter_count) == ((), (), 0)
     assert exchange.owner_ids() == [owners[0], owners[2]]
+    assert [record.owner_id for record in exchange.owners()] == [owners[0], owners[2]]
     assert not exchange.has(owners[1])
+
+
+def test_a_mode_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^delivery must be on_collect or at_send$"):
+        ExchangeSettings(delivery="at_once")  # type: ignore[arg-type]
 
 
 def test_an_unknown_owner_sends_and_collects_nothing_and_has_nothing(exchange: Exchange) -> None:
@@ -80,7 +86,7 @@ def test_an_unknown_owner_sends_and_collects_nothing_and_has_nothing(exchange: E
     assert exchange.pop_message(stranger, other) is None
     assert exchange.pop_message(other, stranger) is None
     assert exchange.lease(stranger) == []
-    assert list(exchange.watch(stranger, until_caught_up=True)) == []
+    assert list(exchange.watch(stranger, follow=False)) == []
 
 
 def test_direct_mail_waits_for_the_collection_and_is_taken_oldest_first(exchange: Exchange) -> None:
@@ -260,9 +266,9 @@ def test_watching_goes_on_after_the_last_sequence_seen(exchange: Exchange) -> No
     seen = [next(watch), next(watch)]
     watch.close()
     exchange.pop_message(bob, alice)
-    rest = list(exchange.watch(bob, seen[-1].sequence, until_caught_up=True))
+    rest = list(exchange.watch(bob, seen[-1].sequence, follow=False))
     assert [(d.sequence, d.message.content) for d in (*seen, *rest)] == [(1, 0), (2, 1), (3, 2), (4, 3)]
-    assert [d.sequence for d in exchange.watch(bob, until_caught_up=True)] == [2, 3, 4]
+    assert [d.sequence for d in exchange.watch(bob, follow=False)] == [2, 3, 4]
 
 
 @pytest.fixture

@@ -41,6 +41,9 @@ WRITES: dict[str, Callable[[Any, str], Any]] = {
     "clear": lambda branch, key: branch.clear(request_id=key),
     "select_view": lambda branch, key: branch.select_view([KEPT.id], request_id=key),
     "clear_view": lambda branch, key: branch.clear_view(request_id=key),
+    "commit_compaction": lambda branch, key: branch.commit_compaction(
+        "in short", first_id=KEPT.id, last_id=KEPT.id, request_id=key
+    ),
     "delete": lambda branch, key: branch.delete(request_id=key),
 }
 MADE: dict[str, dict[str, Any]] = {

@@ -68,6 +68,7 @@ def cases(service: ServiceDescriptor, world: World, seed: int) -> Iterator[Case]
 
 
 def _shuffled_cycle(rng: Random, paths: list[Path]) -> Iterator[Path]:
-    shuffled = list(paths)
+    # A request without fields is aimed at nowhere.
+    shuffled = list(paths) or [()]
     rng.shuffle(shuffled)
     return cycle(shuffled)

@@ -24,6 +24,7 @@ _WHOLE = (
     "antiphon.message.v1.Image",
     "antiphon.message.v1.CacheControl",
     "antiphon.message.v1.SystemContent",
+    "antiphon.message.v1.SummaryContent",
     "antiphon.compiler.v1.ContextBlock",
     "antiphon.compiler.v1.ResponseSchema",
     "antiphon.compiler.v1.StreamCompileRequest",
@@ -37,8 +38,9 @@ _REQUIRED = {
     "antiphon.history.v1.RespondToActionRequest.action_request_id",
     "antiphon.history.v1.SetSystemRequest.system",
     "antiphon.history.v1.MoveMessageRequest.message_id",
+    "antiphon.history.v1.CommitCompactionRequest.summary",
 }
-_GUARDS = ("expected_revision", "at_revision")
+_GUARDS = ("expected_revision", "at_revision", "planned_revision")
 
 
 class Generator:

@@ -51,8 +51,10 @@ def bad_utf8(rng: Random, request: Message) -> bytes:
 
 def wrong_wire_type(rng: Random, request: Message) -> bytes:
     """Add a known field number under another wire type."""
-    field = rng.choice(list(fields_of(request)))
-    tag = field.number << 3 | rng.choice([0, 1, 5])
+    fields = list(fields_of(request))
+    if not fields:
+        return flipped(rng, request)
+    tag = rng.choice(fields).number << 3 | rng.choice([0, 1, 5])
     return request.SerializeToString() + bytes([tag]) + b"\x01" * rng.choice([1, 4, 8])
 
 

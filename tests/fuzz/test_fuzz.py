@@ -36,9 +36,11 @@ SEED = int(os.environ.get("ANTIPHON_FUZZ_SEED", "1"))
 async def test_no_request_breaks_a_service(fuzz: Any, service: Any, tmp_path: Path) -> None:
     report: Report = await fuzz(tmp_path, CASES, SEED)
     report.check()
-    if CASES >= 2000:
-        every_field = {(each.name, path_name(path)) for each in service.methods for path in paths_of(each)}
+    every_field = {(each.name, path_name(path)) for each in service.methods for path in paths_of(each)}
+    # Two of three cases aim at a field, and methods come by their weight.
+    if len(every_field) * 4 <= CASES:
         assert report.fields == every_field
+    if CASES >= 2000:
         assert len([kind for kind in report.kinds if kind.startswith("damaged")]) == len(MUTATIONS)
         assert report.answers["OK"] > CASES / 20
 

@@ -56,8 +56,10 @@ OBJECT_FIELDS = {
 
 
 EXCHANGE = "fuzz"
+TARGETS = ("openai.chat", "openai.responses", "anthropic.messages", "gemini.generate_content", "ollama.chat")
 _MESSAGE_IDS = (
     *("id", "message_id", "message_ids", "up_to_message_id"),
+    *("first_id", "last_id", "view_message_ids", "pinned_message_ids"),
     *("action_request_id", "action_response_id"),
 )
 
@@ -96,6 +98,8 @@ def good_value(rng: Random, world: World, field: FieldDescriptor) -> object:
         case FieldDescriptor.TYPE_BYTES:
             return rng.randbytes(rng.randrange(1, 20))
         case _:
+            if field.name in ("budget_tokens", "keep_tokens"):
+                return rng.choice([100, 1000, 10**6])
             return (
                 rng.randrange(0, 8) if field.name in ("index", "nanos", "page_size") else rng.randrange(1, 6)
             )
@@ -152,6 +156,10 @@ def _good_text(rng: Random, world: World, name: str) -> str:
         return rng.choice(world.messages) if rng.random() < 0.9 else new_uuid(rng)
     if name == "request_id":
         return new_uuid(rng) if rng.random() < 0.8 else rng.choice(world.requests)
+    if name == "target":
+        return rng.choice(TARGETS)
+    if name == "token_counter":
+        return "estimate"
     if name == "page_token":
         return "" if rng.random() < 0.8 else "bm90IGEgdG9rZW4"
     if name in ("images", "url"):

@@ -172,17 +172,21 @@ def reassemble(frames: Sequence[StreamCompileResponse]) -> CompileResponse:
             _add_part_chunk(response, frame)
         elif kind == "message_end":
             assert frame.message_end.index == len(response.messages) - 1
+        elif kind == "request_chunk":
+            response.provider_request_json += frame.request_chunk.text
         else:
             response.report.extend(frame.result.report)
+            if frame.result.HasField("system_text"):
+                response.system_text = frame.result.system_text
             if frame.result.last:
                 last = frame.result
     assert last is not None, "a stream ends with its last Result"
     assert last.message_count == len(response.messages)
-    response.instruction.CopyFrom(last.instruction)
-    response.provider_kwargs_json = last.provider_kwargs_json
-    response.history_revision = last.history_revision
-    response.incarnation = last.incarnation
-    response.messages_digest = last.messages_digest
+    closing = Result()
+    closing.CopyFrom(last)
+    for name in ("report", "message_count", "last", "system_text"):
+        closing.ClearField(name)
+    response.MergeFrom(CompileResponse(**{field.name: value for field, value in closing.ListFields()}))
     return response
 
 
@@ -192,7 +196,10 @@ def _add_part_chunk(response: CompileResponse, frame: StreamCompileResponse) -> 
     if chunk.part_index == len(parts):
         parts.add()
     part = parts[chunk.part_index]
-    if chunk.WhichOneof("piece") == "text":
+    if chunk.WhichOneof("piece") == "whole":
+        assert part.WhichOneof("part") is None, "a whole part comes once"
+        part.CopyFrom(chunk.whole)
+    elif chunk.WhichOneof("piece") == "text":
         part.text.text += chunk.text
     else:
         part.image_url.url += chunk.image_url.url

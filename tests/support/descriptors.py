@@ -76,6 +76,7 @@ ROLES = {
     "assistant_response": pb.ROLE_ASSISTANT,
     "action_request": pb.ROLE_ACTION,
     "action_response": pb.ROLE_ACTION,
+    "summary": pb.ROLE_USER,
     "generic": pb.ROLE_UNSET,
 }
 """Every content kind and the role it fixes."""

@@ -21,6 +21,7 @@ from antiphon_client.edge.call import Call, bind_call
 from antiphon_client.ids import is_canonical_uuid
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
 from history_service.servicer import HistoryServicer
+from history_service.snapshot_cache import DEFAULT_CACHE_BYTES
 from history_service.storage import open_store
 from history_service.storage.port import HistoryStore
 from history_service.sweeping import DEFAULT_KEEPING, Keeping
@@ -75,8 +76,10 @@ class History:
         limits: Limits = DEFAULT_LIMITS,
         tenant_id: str = "",
         keeping: Keeping = DEFAULT_KEEPING,
+        snapshot_cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
         self.clock = Clock()
+        self.snapshot_cache_bytes = snapshot_cache_bytes
         self.limits = limits
         self.keeping = keeping
         self.tenant_id = tenant_id
@@ -98,6 +101,7 @@ class History:
             make_id=self._make_id,
             make_message_id=self._make_id,
             keeping=self.keeping,
+            snapshot_cache_bytes=self.snapshot_cache_bytes,
         )
 
     async def call(self, request: Any, *, tenant_id: str | None = None) -> Any:
@@ -116,10 +120,18 @@ class History:
         return response_type.FromString(reply if isinstance(reply, bytes) else reply.SerializeToString())
 
     async def frames(
-        self, branch_id: str, *, at: int | None = None, ids: Iterable[str] | None = None
+        self,
+        branch_id: str,
+        *,
+        at: int | None = None,
+        ids: Iterable[str] | None = None,
+        since: int | None = None,
+        incarnation: str = "",
     ) -> AsyncGenerator[bytes]:
         """Yield a snapshot's frames, encoded."""
-        request = pb.ReadSnapshotRequest(branch_id=branch_id, at_revision=at)
+        request = pb.ReadSnapshotRequest(
+            branch_id=branch_id, at_revision=at, since_revision=since, since_incarnation=incarnation
+        )
         if ids is not None:
             request.progression.message_ids.extend(ids)
             request.progression.SetInParent()
@@ -150,6 +162,17 @@ class History:
         """Set the system record."""
         request = pb.SetSystemRequest(branch_id=branch_id, message_id=message_id, **fields)
         request.system.system_message = text
+        return await self.call(request)
+
+    async def compact(
+        self, branch_id: str, stretch: tuple[int, int], kept: Iterable[int], text: str = "", **fields: Any
+    ) -> Any:
+        """Commit a compaction of a stretch, given by the numbers of its ends."""
+        content = summary(0, *stretch, text).summary
+        ids = [uuid_of(number) for number in kept]
+        request = pb.CommitCompactionRequest(
+            branch_id=branch_id, summary=content, view_message_ids=ids, **fields
+        )
         return await self.call(request)
 
     async def branch(self, branch_id: str, at: int | None = None) -> Any:
@@ -259,6 +282,14 @@ def action_result(
         else message_pb.ACTION_RESPONSE_STATE_UNSPECIFIED,
     )
     return message_pb.Message(id=uuid_of(number), action_response=content)
+
+
+def summary(number: int, first: int, last: int, text: str = "") -> message_pb.Message:
+    """Make a summary of a stretch."""
+    content = message_pb.SummaryContent(
+        text=text or f"summary {number}", first_id=uuid_of(first), last_id=uuid_of(last)
+    )
+    return message_pb.Message(id=uuid_of(number), summary=content)
 
 
 def numbers(message_ids: Iterable[str]) -> list[int]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 SYSTEM, INSTRUCTION, REQUEST, RESPONSE = "system", "instruction", "action_request", "action_response"
+SUMMARY = "summary"
 
 
 class Refused(Exception):  # noqa: N818 (it names an outcome)
@@ -30,6 +31,7 @@ class Draft:
     names: int | None = None
     interim: bool = False
     clone_of: int | None = None
+    ends: tuple[int, int] = (0, 0)
 
 
 @dataclass
@@ -40,6 +42,20 @@ class State:
     records: dict[int, Draft] = field(default_factory=dict)
     view: list[int] | None = None
     metadata: str = ""
+    added: set[int] = field(default_factory=set)
+    """What came in with this revision."""
+    written: set[int] = field(default_factory=set)
+    """What came in or got a new version with it."""
+
+    @property
+    def seen(self) -> list[int]:
+        """The view, else the order."""
+        return self.order if self.view is None else self.view
+
+    @property
+    def summary(self) -> int | None:
+        """The first summary seen."""
+        return next((n for n in self.seen if self.records[n].kind == SUMMARY), None)
 
     @property
     def system(self) -> int | None:
@@ -74,7 +90,7 @@ class Model:
 
     def begin(self) -> State:
         """Return a copy of the newest state to work on."""
-        return copy.deepcopy(self.now)
+        return replace(copy.deepcopy(self.now), added=set(), written=set())
 
     @property
     def now(self) -> State:
@@ -96,6 +112,9 @@ class Model:
 
     def _put(self, state: State, draft: Draft, allow_unresolved: bool) -> None:
         current = state.records.get(draft.number)
+        state.written.add(draft.number)
+        if current is None:
+            state.added.add(draft.number)
         if current is not None:
             state.records[draft.number] = self._replacement(state, current, draft, allow_unresolved)
         elif draft.kind == SYSTEM:
@@ -208,6 +227,42 @@ class Model:
         state.view = None if numbers is None else list(numbers)
         self.commit(state)
 
+    def compact(self, draft: Draft, kept: Sequence[int], planned: int | None) -> list[int]:
+        """Put a summary in the place of what is not kept; return its index and the view's length."""
+        state = self.begin()
+        since = self._since(planned)
+        if len(set(kept)) < len(kept) or any(number not in state.records for number in kept):
+            raise Refused("PROGRESSION_INVALID")
+        if any(state.records[number].kind == SUMMARY for number in kept):
+            raise Refused("FIELD_INVALID")
+        if any(state.summary in later.written for later in since):
+            raise Refused("REVISION_CONFLICT")
+        if not self._knows(draft.ends, state):
+            raise Refused("MESSAGE_NOT_FOUND")
+        added = set[int]().union(*(later.added for later in since)).difference(kept)
+        view = [*kept, *(n for n in state.seen if n in added and state.records[n].kind != SUMMARY)]
+        view.sort(key=lambda number: number != state.system)
+        self._put(state, draft, False)
+        view.insert(1 if state.system in view else 0, draft.number)
+        state.view = view
+        self.commit(state)
+        return [state.order.index(draft.number), len(view)]
+
+    def _since(self, planned: int | None) -> list[State]:
+        if planned is None:
+            return []
+        if planned > self.revision:
+            raise Refused("REVISION_IN_FUTURE")
+        if planned < self.oldest:
+            raise Refused("REVISION_EXPIRED")
+        return [state for state in self.states[planned + 1 :] if state is not None]
+
+    def _knows(self, ends: Sequence[int], state: State) -> bool:
+        held = set[int]().union(*(kept.records for kept in self.states[self.oldest :] if kept is not None))
+        if state.summary is not None:
+            held.update(state.records[state.summary].ends)
+        return held.issuperset(ends)
+
     def describe(self, metadata: str) -> None:
         """Replace the metadata."""
         state = self.begin()
@@ -302,7 +357,10 @@ def _cloned(state: State, clones: dict[int, int]) -> State:
         names = record.names
         if names in clones and state.records[names].kind == REQUEST:
             names = clones[names]
-        return replace(record, number=clones[record.number], names=names, clone_of=record.number)
+        first, last = (clones.get(end, end) for end in record.ends)
+        return replace(
+            record, number=clones[record.number], names=names, clone_of=record.number, ends=(first, last)
+        )
 
     return State(
         [clones[number] for number in state.order],

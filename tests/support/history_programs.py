@@ -35,6 +35,9 @@ def encode(draft: model.Draft) -> message_pb.Message:
         message.system.SetInParent()
     elif draft.kind == model.INSTRUCTION:
         message.instruction.instruction = draft.text
+    elif draft.kind == model.SUMMARY:
+        message.summary.text = f"so far: {draft.text}"
+        message.summary.first_id, message.summary.last_id = map(uuid_of, draft.ends)
     elif draft.kind == model.REQUEST:
         message.action_request.function = draft.text
         message.action_request.SetInParent()
@@ -59,6 +62,34 @@ class Step:
 
     def __repr__(self) -> str:
         return f"{self.branch}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """Commits a compaction; without a number the service names the summary.
+
+    One that aims counts what it keeps and its ends along the branch's order, and
+    the planned revision back from the newest, so that it is seldom refused.
+    """
+
+    branch: int
+    number: int | None
+    ends: tuple[int, int]
+    kept: tuple[int, ...]
+    planned: int | None
+    aims: bool
+
+    def aimed(self, branch: model.Model) -> Compaction:
+        """Return what it asks of a branch, in the branch's own message numbers."""
+        now = branch.now
+        if not self.aims or not now.order:
+            named = [branch.name(number) for number in (*self.ends, *self.kept)]
+            return replace(self, ends=(named[0], named[1]), kept=tuple(named[2:]))
+        order = [n for n in now.order if now.records[n].kind != model.SUMMARY] or now.order
+        kept = dict.fromkeys(order[number % len(order)] for number in self.kept)
+        first, last = (order[end % len(order)] for end in self.ends)
+        planned = None if self.planned is None else max(branch.oldest, branch.revision - self.planned % 5)
+        return replace(self, ends=(first, last), kept=tuple(kept), planned=planned)
 
 
 @dataclass(frozen=True)
@@ -100,15 +131,22 @@ class Restart:
     """Starts the service again."""
 
 
-AnyStep = Step | Fork | Trim | Delete | Wait | Restart
+Request = Step | Compaction | Fork | Trim | Delete
+"""What the service is asked."""
+
+AnyStep = Request | Wait | Restart
 
 
 @st.composite
 def drafts(draw: st.DrawFn) -> model.Draft:
     kind = draw(
-        st.sampled_from([model.SYSTEM, model.INSTRUCTION, model.REQUEST, model.RESPONSE, model.RESPONSE])
+        st.sampled_from(
+            [model.SYSTEM, model.INSTRUCTION, model.REQUEST, model.RESPONSE, model.RESPONSE, model.SUMMARY]
+        )
     )
     number, text = draw(NUMBERS), draw(TEXTS)
+    if kind == model.SUMMARY:
+        return model.Draft(number, kind, text, ends=(draw(NUMBERS), draw(NUMBERS)))
     if kind != model.RESPONSE:
         return model.Draft(number, kind, text)
     return model.Draft(number, kind, text, draw(st.none() | NUMBERS), draw(st.booleans()))
@@ -116,7 +154,13 @@ def drafts(draw: st.DrawFn) -> model.Draft:
 
 def _named(batch: Sequence[model.Draft], name: Callable[[int], int]) -> list[model.Draft]:
     return [
-        replace(d, number=name(d.number), names=None if d.names is None else name(d.names)) for d in batch
+        replace(
+            draft,
+            number=name(draft.number),
+            names=None if draft.names is None else name(draft.names),
+            ends=(name(draft.ends[0]), name(draft.ends[1])),
+        )
+        for draft in batch
     ]
 
 
@@ -214,8 +258,18 @@ WRITES = st.one_of(
 FORKS = st.builds(
     Fork, BRANCHES, BRANCHES, st.none() | st.integers(1, 12), st.none() | NUMBERS, st.booleans()
 )
+COMPACTIONS = st.builds(
+    Compaction,
+    st.just(0) | BRANCHES,
+    st.none() | NUMBERS,
+    st.tuples(NUMBERS, NUMBERS),
+    st.lists(NUMBERS, max_size=3).map(tuple),
+    st.none() | st.integers(1, 12),
+    st.sampled_from([True, True, True, False]),
+)
 _KINDS: dict[str, tuple[int, st.SearchStrategy[AnyStep]]] = {
     "write": (12, st.builds(replace, WRITES, branch=st.just(0) | BRANCHES)),
+    "compaction": (4, COMPACTIONS),
     "fork": (4, FORKS),
     "trim": (2, st.builds(Trim, BRANCHES, st.integers(1, 12))),
     "delete": (1, st.builds(Delete, BRANCHES, st.booleans())),
@@ -228,7 +282,7 @@ STEPS: st.SearchStrategy[AnyStep] = st.sampled_from(
 """Steps on a few branches of one fork tree."""
 
 
-def request_of(step: Step | Fork | Trim | Delete, world: model.World) -> Any:
+def request_of(step: Request, world: model.World) -> Any:
     """Return the request that asks the service for a step."""
     if isinstance(step, Fork):
         source = world.branches.get(step.source)
@@ -245,10 +299,37 @@ def request_of(step: Step | Fork | Trim | Delete, world: model.World) -> Any:
     if isinstance(step, Delete):
         return pb.DeleteBranchRequest(branch_id=branch_id(step.branch), purge=step.purge)
     branch = world.branches.get(step.branch)
-    return step.request(branch_id(step.branch), branch.name if branch is not None else int)
+    branch = branch or model.Model()
+    if isinstance(step, Compaction):
+        return _compaction_request(step.aimed(branch), branch)
+    return step.request(branch_id(step.branch), branch.name)
 
 
-async def foretell(history: History, world: model.World, step: Step | Fork | Trim | Delete) -> object:
+def _compaction_request(step: Compaction, branch: model.Model) -> pb.CommitCompactionRequest:
+    draft = encode(model.Draft(0, model.SUMMARY, "a", ends=step.ends))
+    return pb.CommitCompactionRequest(
+        branch_id=branch_id(step.branch),
+        summary=draft.summary,
+        message_id=None if step.number is None else uuid_of(branch.name(step.number)),
+        metadata_json=draft.metadata_json,
+        view_message_ids=map(uuid_of, step.kept),
+        planned_revision=step.planned,
+    )
+
+
+async def _foretell_compaction(history: History, branch: model.Model, step: Compaction) -> list[int]:
+    if step.number is not None:
+        number = branch.name(step.number)
+    elif branch.now.summary is not None:
+        number = branch.now.summary
+    else:
+        # The service made the id, if it took the request; the new record stands last.
+        number = max(numbers(await history.ids(branch_id(step.branch))), default=0)
+    step = step.aimed(branch)
+    return branch.compact(model.Draft(number, model.SUMMARY, "a", ends=step.ends), step.kept, step.planned)
+
+
+async def foretell(history: History, world: model.World, step: Request) -> object:
     """Return what the model makes of a step, in the terms of ``outcome``; after the service took it."""
     try:
         if isinstance(step, Fork):
@@ -262,6 +343,8 @@ async def foretell(history: History, world: model.World, step: Step | Fork | Tri
             branch.delete(step.purge)
             return branch.revision, None
         branch = world.living(step.branch)
+        if isinstance(step, Compaction):
+            return branch.revision + 1, await _foretell_compaction(history, branch, step)
         places = step.expect(branch)
         return branch.revision, places
     except model.Refused as refusal:
@@ -290,6 +373,8 @@ def outcome(response: Any) -> object:
         return response.revision, [placement.index for placement in response.placements]
     if isinstance(response, pb.RespondToActionResponse | pb.MoveMessageResponse):
         return response.revision, response.placement.index
+    if isinstance(response, pb.CommitCompactionResponse):
+        return response.revision, [response.placement.index, response.view_count]
     return response.revision, None
 
 

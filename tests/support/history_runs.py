@@ -21,11 +21,8 @@ from tests.support import history_model as model
 from tests.support.history import History, numbers, running, store_url, uuid_of
 from tests.support.history_programs import (
     AnyStep,
-    Delete,
-    Fork,
+    Request,
     Restart,
-    Step,
-    Trim,
     Wait,
     branch_id,
     encode,
@@ -82,9 +79,7 @@ async def _take(
         assert got == await foretell(history, world, step), step
 
 
-async def attempt(
-    history: History, step: Step | Fork | Trim | Delete, world: model.World, transcript: Transcript
-) -> object:
+async def attempt(history: History, step: Request, world: model.World, transcript: Transcript) -> object:
     """Return what the service makes of a step: a reason, or the revision and the places."""
     try:
         response = await history.call(request_of(step, world))

@@ -22,6 +22,7 @@ class CountedStore:
     """
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
         self.path = folder / "history.sqlite3"
         self.connection = open_writer(str(self.path))
         make_durable(self.connection)

@@ -25,7 +25,7 @@ def by_the_proto(turns: list[CompiledTurn]) -> str:
         return struct.pack(">Q", len(text.encode("utf-8"))) + text.encode("utf-8")
 
     form = b"antiphon.compiled.v1" + b"\0"
-    for role, text, images in turns:
+    for role, text, images, _ in turns:
         form += struct.pack("B", role)
         if not images:
             form += b"\1" + string(text)

@@ -180,7 +180,7 @@ def test_a_message_over_the_limit() -> None:
 
 def newer(number: int) -> Message:
     """A message whose content is of a variant this version does not have."""
-    return Message.FromString(Message(id=mid(number)).SerializeToString() + b"\x72\x02\x0a\x00")
+    return Message.FromString(Message(id=mid(number)).SerializeToString() + b"\x82\x01\x02\x0a\x00")
 
 
 def test_messages_of_unknown_kinds_are_all_listed() -> None:

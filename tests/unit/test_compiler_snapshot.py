@@ -11,11 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.history.v1.history_service_pb2 import (
+    KeptRun,
     ReadSnapshotResponse,
     SnapshotBatch,
+    SnapshotDelta,
     SnapshotFooter,
     SnapshotOrder,
+    SnapshotRun,
 )
+from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.errors import SnapshotTruncatedError
 from antiphon_client.snapshot import AssembledSnapshot, SnapshotAssembler
 from tests.support.compiler import history_messages, message, mid
@@ -131,3 +135,90 @@ def test_the_bytes_that_are_no_message_are_named() -> None:
     broken = (*snapshot.messages[:2], b"\x0a\xff", *snapshot.messages[3:])
     with pytest.raises(SnapshotTruncatedError, match="message 2 is not an encoded Message"):
         replace(snapshot, messages=broken).decode()
+
+
+# Deltas
+
+HELD = assemble(WHOLE)
+Runs = list[SnapshotRun]
+
+
+def kept(start: int, count: int) -> SnapshotRun:
+    return SnapshotRun(kept=KeptRun(start=start, count=count))
+
+
+def delta_frames(runs: Runs, sent: Sequence[Message], count: int, revision: int = 8) -> Frames:
+    """Return the frames of a delta, its runs in two parts."""
+    header, *_, footer = snapshot_frames([], system=SYSTEM, revision=revision)
+    encoded = [each.SerializeToString(deterministic=True) for each in sent]
+    batch = ReadSnapshotResponse(batch=SnapshotBatch(messages=encoded))
+    footer.footer.message_count = len(sent)
+    footer.footer.sha256 = hashlib.sha256(b"".join(encoded)).digest()
+    header.header.is_delta = True
+    header.header.message_count = count
+    parts = [ReadSnapshotResponse(delta=SnapshotDelta(runs=part)) for part in (runs[:1], runs[1:])]
+    return [header, *parts, batch, footer]
+
+
+NEW = message("instruction", {"instruction": "new"}, 9)
+DELTA = delta_frames([kept(0, 2), SnapshotRun(sent=1), kept(3, 2)], [NEW], 5)
+
+
+def apply(frames: Sequence[ReadSnapshotResponse], held: AssembledSnapshot | None = HELD) -> AssembledSnapshot:
+    assembler = SnapshotAssembler(held)
+    for frame in frames:
+        assembler.feed(frame)
+    return assembler.result()
+
+
+def test_a_delta_gives_the_snapshot() -> None:
+    snapshot = apply(DELTA)
+    assert snapshot.revision == 8
+    assert snapshot.decode() == [*MESSAGES[:2], NEW, *MESSAGES[3:]]
+    assert snapshot.decode(1, 3) == [MESSAGES[1], NEW]
+    assert snapshot.message_ids == (mid(1), mid(2), NEW.id, mid(4), mid(5))
+    assert snapshot.kept == ((0, 0, 2), (3, 3, 2))
+    assert snapshot.alone() == replace(snapshot, kept=())
+    assert apply(WHOLE).kept == ()
+
+
+def without_mark(frame: ReadSnapshotResponse) -> None:
+    frame.header.is_delta = False
+
+
+def other_incarnation(frame: ReadSnapshotResponse) -> None:
+    frame.header.incarnation = "other"
+
+
+def other_branch(frame: ReadSnapshotResponse) -> None:
+    frame.header.branch.branch_id = mid(1)
+
+
+BROKEN_DELTAS: dict[str, Frames] = {
+    "no mark": [changed(DELTA[0], without_mark), *DELTA[1:]],
+    "another incarnation": [changed(DELTA[0], other_incarnation), *DELTA[1:]],
+    "another branch": [changed(DELTA[0], other_branch), *DELTA[1:]],
+    "back in time": delta_frames([kept(0, 2), SnapshotRun(sent=1), kept(3, 2)], [NEW], 5, revision=6),
+    "an order too": [DELTA[0], *ORDER, *DELTA[1:]],
+    "a run is missing": [*DELTA[:2], *DELTA[3:]],
+    "a run comes late": [*DELTA[:2], DELTA[3], DELTA[2], DELTA[4]],
+    "a run beyond the copy": delta_frames([kept(1, 5)], [], 5),
+    "a run before the copy": delta_frames([kept(-1, 5)], [], 5),
+    "a run of nothing": delta_frames([kept(0, 5), kept(3, 0)], [], 5),
+    "a run without a source": delta_frames([kept(0, 5), SnapshotRun()], [], 5),
+    "more sent than came": delta_frames([kept(0, 3), SnapshotRun(sent=2)], [NEW], 5),
+    "fewer sent than came": delta_frames([kept(0, 5)], [NEW], 5),
+    "none of many sent": delta_frames([kept(0, 5), SnapshotRun(sent=0)], [], 5),
+    "another count": delta_frames([kept(0, 2), SnapshotRun(sent=1), kept(3, 2)], [NEW], 6),
+}
+
+
+@pytest.mark.parametrize("frames", BROKEN_DELTAS.values(), ids=BROKEN_DELTAS.keys())
+def test_a_broken_delta_is_refused(frames: Frames) -> None:
+    with pytest.raises(SnapshotTruncatedError):
+        apply(frames)
+
+
+def test_a_delta_of_what_is_not_held_is_refused() -> None:
+    with pytest.raises(SnapshotTruncatedError, match="not held"):
+        apply(DELTA, None)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ("adr-0006-coverage.md", "scenario-coverage.md")
+from tests.support.payloads import SCENES
 
-LINES = {"P": 7, "D1.": 16, "D2.": 20, "D3.": 18, "D4.": 8, "D5.": 13, "D6.": 5}
-"""Lines of each part of ADR-0006."""
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = ("adr-0006-coverage.md", "adr-0007-coverage.md", "scenario-coverage.md")
+
+LINES = {
+    "adr-0006-coverage.md": {"P": 7, "D1.": 16, "D2.": 20, "D3.": 18, "D4.": 8, "D5.": 13, "D6.": 5},
+    "adr-0007-coverage.md": {"P": 6, "D1.": 11, "D2.": 32, "D3.": 7, "D4.": 6, "D5.": 5, "D6.": 7, "C": 4},
+}
+"""Lines of each part of the decision records."""
+
+VECTORS = ROOT / "tests" / "golden" / "vectors" / "compile_handwritten.jsonl"
+HANDWRITTEN = "tests/golden/test_compile.py::test_handwritten"
+PAYLOADS = (
+    "tests/e2e/test_sdk_payloads.py::test_every_way_sends_the_same",
+    "tests/e2e/test_sdk_payloads.py::test_what_may_be_recorded_holds_nothing_of_the_call",
+)
 
 
 def rows(document: str) -> list[list[str]]:
@@ -37,6 +50,23 @@ def defined_tests(path: str) -> frozenset[str]:
     return frozenset(name for name in names if name.startswith("test_"))
 
 
+@cache
+def cases(test: str) -> frozenset[str]:
+    """Return the cases that may be named of a test."""
+    if test in PAYLOADS:
+        return frozenset(SCENES)
+    if test == HANDWRITTEN:
+        return frozenset(json.loads(line)["id"] for line in VECTORS.read_text("utf-8").split("\n") if line)
+    return frozenset()
+
+
+def exists(test_id: str) -> bool:
+    """Tell whether there is such a test, and the case in brackets where one is named."""
+    test, bracket, case = test_id.partition("[")
+    path, _, name = test.partition("::")
+    return name in defined_tests(path) and (not bracket or case.removesuffix("]") in cases(test))
+
+
 def missing(document: str) -> list[str]:
     """Return what a document names that is no test, and the lines that name none."""
     found = []
@@ -44,10 +74,7 @@ def missing(document: str) -> list[str]:
         ids = re.findall(r"`([^`]+)`", cells[-1])
         if not ids or re.sub(r"`[^`]+`", "", cells[-1]).strip():
             found.append(" | ".join(cells))
-        for test_id in ids:
-            path, _, name = test_id.partition("::")
-            if name not in defined_tests(path):
-                found.append(test_id)
+        found += [test_id for test_id in ids if not exists(test_id)]
     return found
 
 
@@ -57,12 +84,17 @@ def test_every_test_named_exists(document: str) -> None:
     assert missing(document) == []
 
 
-def test_no_line_of_the_record_is_left_out() -> None:
-    expected = [f"{part}{number}" for part, count in LINES.items() for number in range(1, count + 1)]
-    assert [cells[0] for cells in rows("adr-0006-coverage.md")] == expected
+@pytest.mark.parametrize("document", LINES)
+def test_no_line_of_the_record_is_left_out(document: str) -> None:
+    lines = LINES[document].items()
+    expected = [f"{part}{number}" for part, count in lines for number in range(1, count + 1)]
+    assert [cells[0] for cells in rows(document)] == expected
 
 
 def test_a_test_that_is_gone_is_noticed() -> None:
     assert "test_every_test_named_exists" in defined_tests("tests/unit/test_coverage_documents.py")
     assert "test_that_is_gone" not in defined_tests("tests/unit/test_coverage_documents.py")
     assert defined_tests("tests/unit/no_such_file.py") == frozenset()
+    assert exists(f"{HANDWRITTEN}[reserved-key]")
+    assert not exists(f"{HANDWRITTEN}[case-that-is-gone]")
+    assert not exists("tests/golden/test_compile.py::test_the_measured_vectors_are_all_there[x]")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 
 import pytest
 from pydantic import ValidationError
 
+import compiler_service.__main__
+import history_service.__main__
 from antiphon_client.edge.options import OptionParser
 from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
@@ -28,6 +31,7 @@ def parse(*arguments: str, make: type[EdgeSettings] = HistorySettings) -> EdgeSe
     """Parse a command line as the programs do."""
     parser = OptionParser(prog="program", description="A program.", epilog="examples:\n  none\n")
     parser.add_argument("--store")
+    parser.add_argument("--deleted-retention-seconds")
     parser.add_argument("--history")
     return parser.settings(make, arguments)
 
@@ -73,11 +77,18 @@ def test_each_service_reads_its_own_prefix(monkeypatch: pytest.MonkeyPatch) -> N
         (["--listen", "0.0.0.0:1"], "--listen 0.0.0.0:1 is reachable from other machines"),
         (["--store", "redis:"], "--store: not a store: 'redis:'"),
         (["--store", "sqlite:"], "--store: not a store: 'sqlite:'"),
-        (["--log-level", "loud"], "--log-level: "),
-        (["--grace-seconds", "-1"], "--grace-seconds: "),
-        (["--grace-seconds", "nan"], "--grace-seconds: "),
-        (["--inflight-calls", "0"], "--inflight-calls: "),
-        (["--limit", "message_bytes=x"], "--limit message_bytes: "),
+        (["--log-level", "loud"], "--log-level: must be one of: debug, info, warning, error\n"),
+        (["--grace-seconds", "-1"], "--grace-seconds: must be 0 or more\n"),
+        (["--grace-seconds", "nan"], "--grace-seconds: must be a finite number\n"),
+        (["--grace-seconds", "x"], "--grace-seconds: must be a number\n"),
+        (["--slow-call-seconds", "0"], "--slow-call-seconds: must be more than 0\n"),
+        (["--inflight-calls", "0"], "--inflight-calls: must be 1 or more\n"),
+        (["--inflight-calls", "1.5"], "--inflight-calls: must be a whole number\n"),
+        (
+            ["--deleted-retention-seconds", "1e10"],
+            "--deleted-retention-seconds: must be 1,000,000,000 at most\n",
+        ),
+        (["--limit", "message_bytes=x"], "--limit message_bytes: must be a whole number\n"),
         (["--limit", "message_bytes=0"], "--limit: message_bytes must be 1 or more"),
         (["--limit", "message_bytes=9000000"], "--limit: message_bytes must not be over request_bytes"),
         (["--limit", "page_bytes=9000000"], "--limit: page_bytes must not be over reply_bytes"),
@@ -108,6 +119,80 @@ def test_wrong_environment_is_named_by_its_flag(
         parse(make=CompilerSettings)
     assert caught.value.code == 2
     assert capsys.readouterr().err.startswith("program: --history: 'nowhere' is neither")
+
+
+def test_a_switch_in_the_environment_is_true_or_false(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANTIPHON_HISTORY_INSECURE", "maybe")
+    with pytest.raises(SystemExit):
+        parse()
+    assert capsys.readouterr().err == "program: --insecure: must be true or false\n"
+
+
+def test_a_limit_in_the_environment_that_is_none_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANTIPHON_HISTORY_LIMITS__MESSAGE_BITES", "5")
+    with pytest.raises(SystemExit):
+        parse()
+    assert capsys.readouterr().err == "program: --limit message_bites: is no limit\n"
+
+
+def test_variables_that_are_no_settings_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {
+        "ANTIPHON_HISTORY_STOER": "sqlite:/x",
+        "ANTIPHON_HISTORY_LIMITS__ASSEMBLY_BYTES": "5",
+        "ANTIPHON_HISTORY_LIMITS__MESSAGE_BYTES": "5",
+        "antiphon_history_kept_revisions": "7",
+        "ANTIPHON_HISTORY_ADDRESS": "unix:/x",
+        "ANTIPHON_COMPILER_CACHE_BITES": "5",
+    }.items():
+        monkeypatch.setenv(name, value)
+    warning = "{}: warning: {} is no setting of this program; it is ignored\n"
+    with pytest.raises(SystemExit) as caught:
+        history_service.__main__.main(["--print-config"])
+    assert caught.value.code == 0
+    out, err = capsys.readouterr()
+    assert (json.loads(out)["kept_revisions"], json.loads(out)["limits"]["message_bytes"]) == (7, 5)
+    names = ("ANTIPHON_HISTORY_LIMITS__ASSEMBLY_BYTES", "ANTIPHON_HISTORY_STOER")
+    assert err == "".join(warning.format("history_service", name) for name in names)
+    with pytest.raises(SystemExit) as caught:
+        compiler_service.__main__.main(["--print-config"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().err == warning.format("compiler_service", "ANTIPHON_COMPILER_CACHE_BITES")
+
+
+@pytest.mark.parametrize(
+    ("program", "own", "other"),
+    [
+        (history_service.__main__.main, "batch_messages", "assembly_bytes"),
+        (compiler_service.__main__.main, "assembly_bytes", "batch_messages"),
+    ],
+)
+def test_each_service_offers_its_own_limits(
+    program: Callable[[Sequence[str]], int], own: str, other: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        program(["--help"])
+    assert caught.value.code == 0
+    offered = capsys.readouterr().out
+    assert own in offered
+    assert other not in offered
+    with pytest.raises(SystemExit) as caught:
+        program(["--limit", f"{own}=1000", "--print-config"])
+    assert caught.value.code == 0
+    with pytest.raises(SystemExit) as caught:
+        program(["--limit", f"{other}=1000", "--print-config"])
+    assert caught.value.code == 2
+
+
+def test_replies_of_the_compiler_may_be_smaller_than_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        compiler_service.__main__.main(["--limit", "reply_bytes=2000000", "--print-config"])
+    assert caught.value.code == 0
 
 
 def test_far_history_needs_insecure() -> None:

@@ -24,6 +24,7 @@ from antiphon_client.messages import (
     JsonBlock,
     MessageContent,
     OpaqueBlock,
+    SummaryContent,
     System,
     SystemContent,
     TextBlock,
@@ -39,6 +40,7 @@ CONTENTS: list[type[MessageContent]] = [
     AssistantResponseContent,
     ActionRequestContent,
     ActionResponseContent,
+    SummaryContent,
 ]
 
 
@@ -405,3 +407,16 @@ def test_blocks_alone_are_what_an_instruction_renders() -> None:
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw==", "detail": "low"}},
     ]
     assert InstructionContent("text wins", blocks=blocks).rendered == "Instruction: text wins"
+
+
+def test_a_summary_takes_messages_for_their_ids_and_texts_only() -> None:
+    first, last = Instruction.create("a"), Instruction.create("b")
+    content = SummaryContent("text", first, str(last.id))  # type: ignore[arg-type]
+    assert (content.first_id, content.last_id) == (str(first.id), str(last.id))
+    assert content.rendered == "[Conversation summary]\ntext"
+    assert SummaryContent().to_dict() == {"text": "", "first_id": "", "last_id": ""}
+    assert SummaryContent.from_dict(content.to_dict()) == content
+    with pytest.raises(TypeError, match="text must be text"):
+        SummaryContent(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="summary_ref"):
+        SummaryContent("text", summary_ref=5)  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ from antiphon_client.messages import (
     MessageRole,
     MessageStatus,
     Sendable,
+    Summary,
     System,
     UnknownMessage,
 )
@@ -44,6 +45,7 @@ def one_of_each() -> list[Message]:
         ActionResponse.create(
             request, error="", blocks=[{"type": "image", "mime_type": "image/png", "data": "aGk="}]
         ),
+        Summary.create("So far.", first_id=request, last_id=MEMBER, summary_ref="s3:1"),
     ]
 
 
@@ -56,6 +58,7 @@ def one_of_each() -> list[Message]:
         (AssistantResponse, "assistant"),
         (ActionRequest, "action"),
         (ActionResponse, "action"),
+        (Summary, "user"),
     ],
 )
 def test_the_class_fixes_the_role(cls: type[Message], role: str) -> None:
@@ -200,6 +203,14 @@ def test_a_failing_update_changes_nothing() -> None:
         assert message.to_dict() == before
     with pytest.raises(TypeError, match="generic content has no fields"):
         Message("x").update(instruction="q")
+
+
+def test_ids_grow_with_time() -> None:
+    """Whoever stores the messages appends to one end of an index by id."""
+    made = [Instruction() for _ in range(20)]
+    ids = [message.id for message in (*made, *(message.clone() for message in made))]
+    assert ids == sorted(ids)
+    assert {message_id.version for message_id in ids} == {7}
 
 
 def test_clone_has_a_new_identity_and_names_its_source() -> None:

@@ -14,6 +14,7 @@ from antiphon_client.messages import (
     AssistantResponse,
     Instruction,
     Message,
+    Summary,
     System,
     UnknownMessage,
     from_proto,
@@ -185,6 +186,16 @@ def test_what_is_no_part_of_the_conversation_is_left_out() -> None:
     assert export_messages(System.create("retired", status="excluded"), [Instruction.create("x")]) == [
         {"role": "user", "content": "x"}
     ]
+
+
+def test_a_summary_is_a_users_turn_that_says_so() -> None:
+    summary = Summary.create("They talked.", first_id=ID, last_id=ID)
+    answer = AssistantResponse.create("and?")
+    assert exported(System.create("be kind"), summary, answer)[1:] == [
+        {"role": "user", "content": "[Conversation summary]\nThey talked."},
+        {"role": "assistant", "content": "and?"},
+    ]
+    assert summary.chat_msg == {"role": "user", "content": "[Conversation summary]\nThey talked."}
 
 
 def test_a_newer_kind_is_an_error() -> None:

@@ -265,12 +265,54 @@ def test_a_result_without_an_open_call_is_uncorrelated() -> None:
     ]
 
 
-def test_the_former_function_form_comes_back() -> None:
-    records = imported(
-        {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+def function_call(name: str, arguments: str = "{}") -> dict[str, Any]:
+    called = {"name": name, "arguments": arguments}
+    return {"role": "assistant", "content": None, "function_call": called}
+
+
+def test_the_former_function_form_is_a_call_and_its_result() -> None:
+    messages = [
+        function_call("f", '{"n":1e2}'),
         {"role": "function", "name": "f", "content": "done"},
-    )
-    assert records[1].action_response.function == "f"
+        {"role": "function", "name": "f", "content": "twice"},
+        {"role": "function", "name": "g", "content": "other"},
+    ]
+    turn, request, *results = imported(*messages)
+    assert [(block.tool_call.id, block.tool_call.name) for block in turn.assistant_response.blocks] == [
+        ("", "f")
+    ]
+    assert request.action_request.arguments_json == '{"n":1e2}'
+    assert not request.action_request.HasField("provider_call_id")
+    assert [each.action_response.function for each in results] == ["f", "f", "g"]
+    assert [each.action_response.action_request_id for each in results] == [request.id, "", ""]
+    assert results[0].action_response.arguments_json == '{"n":1e2}'
+
+
+def test_a_former_function_result_answers_the_latest_call_of_its_name() -> None:
+    answer = {"role": "function", "name": "f", "content": "done"}
+    records = imported(function_call("f"), answer, function_call("g"), function_call("f"), answer)
+    requests = [record.id for record in records if record.HasField("action_request")]
+    named = [r.action_response.action_request_id for r in records if r.HasField("action_response")]
+    assert named == [requests[0], requests[2]]
+
+
+def test_a_former_function_call_beside_tool_calls_is_one_more_call() -> None:
+    both = {**calls(call("a")), "function_call": {"name": "g", "arguments": "{}"}}
+    records = imported(both, {"role": "function", "name": "g", "content": "G"}, result("a"))
+    assert [r.action_response.action_request_id for r in records[3:]] == [records[2].id, records[1].id]
+
+
+def test_a_refusal_without_a_content_is_a_block() -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I cannot"}
+    read = import_messages([message])
+    (block,) = read.messages[0].assistant_response.blocks
+    assert (block.opaque.provider, block.opaque.kind) == ("openai", "refusal")
+    assert block.opaque.data_json == '{"type":"refusal","refusal":"I cannot"}'
+    assert [(note.kind, note.path) for note in read.notes] == [
+        (NoteKind.PART_NOT_SHOWN, "messages[0].refusal")
+    ]
+    beside_text = imported({"role": "assistant", "content": "But", "refusal": "no"})
+    assert not beside_text[0].assistant_response.blocks
 
 
 def test_a_result_of_parts() -> None:
@@ -355,6 +397,11 @@ def test_the_input_is_not_changed() -> None:
         ),
         ({"role": "tool", "content": "x"}, "messages[1].tool_call_id: is required"),
         ({"role": "function", "content": "x"}, "messages[1].name: is required"),
+        ({"role": "assistant", "function_call": "f"}, "messages[1].function_call: must be an object"),
+        (
+            {"role": "assistant", "function_call": {"name": "f"}},
+            "messages[1].function_call.arguments: is required",
+        ),
         ({"role": "user", "content": "\ud800"}, "messages[1].content: lone surrogate"),
         ({"role": "user", "content": "x", "n": [{"v": float("nan")}]}, "messages[1].n[0].v: "),
         ({"role": "user", "content": "x", "n": {1: 2}}, "messages[1].n: "),

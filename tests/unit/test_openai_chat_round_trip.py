@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.message.v1 import message_pb2 as pb
+from antiphon_client.importing.residue import apply, difference
 from antiphon_client.messages import from_proto, to_proto
 from antiphon_client.messages.json_equality import same_json
 from antiphon_client.messages.validation import canonicalize_message, kind_of, validate_message
 from antiphon_client.openai_chat import export_messages, import_messages
-from antiphon_client.openai_chat.residue import apply, difference
 
 
 def stored(records: Sequence[pb.Message]) -> list[pb.Message]:
@@ -137,6 +137,11 @@ openai_messages = st.one_of(
             optional={
                 "content": message_contents,
                 "tool_calls": st.none() | st.lists(function_calls | custom_calls, max_size=3),
+                "function_call": st.none()
+                | with_extras(
+                    st.fixed_dictionaries({"name": st.sampled_from(["f", "g"]), "arguments": argument_texts})
+                ),
+                "refusal": st.none() | texts,
             },
         )
     ),
@@ -147,7 +152,8 @@ openai_messages = st.one_of(
     ),
     with_extras(
         st.fixed_dictionaries(
-            {"role": st.just("function"), "name": texts}, optional={"content": message_contents}
+            {"role": st.just("function"), "name": st.sampled_from(["f", "g"]) | texts},
+            optional={"content": message_contents},
         )
     ),
 )

@@ -1,7 +1,8 @@
-"""The README's commands work as they stand there.
+"""The README's commands work as they stand there, and its lists are complete.
 
 Its ``sh`` blocks run in order as one script, its ``python`` blocks each as a program,
-beside a pair that the README's own serve command keeps up.
+beside a pair that the README's own serve command keeps up. So do the programs of the
+pages in ``WITH_PROGRAMS``.
 """
 
 from __future__ import annotations
@@ -18,9 +19,15 @@ from pathlib import Path
 import grpc
 import pytest
 
+from antiphon_client.cli.app import app
+from compiler_service.settings import CompilerSettings
+from history_service.settings import HistorySettings
+
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+WITH_PROGRAMS = (README, *(ROOT / "docs" / name for name in ("compiling.md", "exchange.md")))
 SECONDS = 240
+FLAG = re.compile("--[a-z-]+")
 
 SERVE = "make serve"
 NOT_RUN = {
@@ -31,8 +38,8 @@ NOT_RUN = {
 """Blocks that no test runs, and why."""
 
 
-def _blocks(language: str) -> list[str]:
-    found = re.findall(rf"^```{language}\n(.*?)^```$", README.read_text("utf-8"), re.M | re.S)
+def _blocks(language: str, document: Path = README) -> list[str]:
+    found = re.findall(rf"^```{language}\n(.*?)^```$", document.read_text("utf-8"), re.M | re.S)
     return [block.strip() for block in found]
 
 
@@ -83,6 +90,32 @@ def test_every_block_is_run_or_excused() -> None:
     assert set(NOT_RUN) <= set(blocks)
 
 
+def test_every_flag_of_the_services_is_in_the_table() -> None:
+    table = [line.split("|") for line in README.read_text("utf-8").splitlines() if line.startswith("| `--")]
+    listed = {
+        (flag.group(), row[1].partition("(")[2].rstrip(") "))
+        for row in table
+        if (flag := FLAG.search(row[1]))
+    }
+    variables = {row[2].strip(" `") for row in table}
+    for service, settings in (("history", HistorySettings), ("compiler", CompilerSettings)):
+        for name in settings.model_fields:
+            if name == "limits":
+                continue
+            asked = f"--{name.replace('_', '-')}"
+            assert {(asked, ""), (asked, service)} & listed, asked
+            variable = name.upper()
+            assert {f"ANTIPHON_*_{variable}", f"ANTIPHON_{service.upper()}_{variable}"} & variables, variable
+
+
+def test_every_command_is_named() -> None:
+    text = README.read_text("utf-8")
+    own = {"serve", "demo"}
+    names = {str(command.name) for command in app.registered_commands}
+    names |= {str(group.name) for group in app.registered_groups}
+    assert {name for name in names - own if not re.search(rf"`(antiphon )?{name}`", text)} == set()
+
+
 def _check_runs(command: list[str], environment: dict[str, str]) -> None:
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
@@ -97,6 +130,6 @@ def test_commands_of_the_readme_run(environment: dict[str, str]) -> None:
 
 
 @pytest.mark.usefixtures("pair")
-@pytest.mark.parametrize("program", _blocks("python"))
+@pytest.mark.parametrize("program", [block for page in WITH_PROGRAMS for block in _blocks("python", page)])
 def test_programs_of_the_readme_run(environment: dict[str, str], program: str) -> None:
     _check_runs([sys.executable, "-c", program], environment)

@@ -36,5 +36,5 @@ def test_a_record_of_a_newer_kind_does_not_hide_the_rest() -> None:
         "   0  unknown  1970-01-01 00:00:00",
         "      [of a kind that this client does not know]",
         "   1  instruction  1970-01-01 00:00:00",
-        "      Instruction: after",
+        "      after",
     ]

@@ -112,11 +112,12 @@ def test_values_that_json_cannot_carry_are_refused() -> None:
 
 
 def test_the_default_kwargs_are_read_only_and_the_request_is_untouched() -> None:
-    turn = TurnRequest(Instruction.create("q"))
+    instruction = Instruction.create("q")
+    turn = TurnRequest(instruction)
     with pytest.raises(TypeError):
         turn.provider_kwargs["a"] = 1  # type: ignore[index]
     with pytest.raises(AttributeError):
         turn.structure = "x"  # type: ignore[misc]
-    before = turn.instruction.to_dict()
+    before = instruction.to_dict()
     turn_to_proto(turn)
-    assert turn.instruction.to_dict() == before
+    assert instruction.to_dict() == before

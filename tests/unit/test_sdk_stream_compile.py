@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from antiphon.compiler.v1 import compiled_message_pb2
+from antiphon.compiler.v1 import compiled_message_pb2, target_pb2
 from antiphon.compiler.v1 import compiler_service_pb2 as pb
 from antiphon.message.v1 import content_block_pb2, message_pb2
-from antiphon_client.errors import AntiphonError
-from antiphon_client.stream_compile import CompiledStream, StreamIncompleteError
-from antiphon_client.turn import compile_notes
+from antiphon_client.compiled_codec import compile_notes
+from antiphon_client.errors import AntiphonError, StreamIncompleteError
+from antiphon_client.stream_compile import CompiledStream
 
 USER = message_pb2.ROLE_USER
 
@@ -42,6 +42,15 @@ def result(count: int, *, last: bool = True, notes: int = 0) -> pb.StreamCompile
     )
 
 
+def whole(index: int) -> pb.StreamCompileResponse:
+    call = compiled_message_pb2.Part(tool_call=compiled_message_pb2.CompiledCall(id="c", name="f"))
+    return pb.StreamCompileResponse(part_chunk=pb.PartChunk(part_index=index, whole=call))
+
+
+def request(value: str) -> pb.StreamCompileResponse:
+    return pb.StreamCompileResponse(request_chunk=pb.RequestChunk(text=value))
+
+
 def assembled(*frames: pb.StreamCompileResponse) -> pb.CompileResponse:
     stream = CompiledStream()
     for frame in frames:
@@ -62,6 +71,34 @@ def test_chunks_join_into_messages_and_reports_into_one() -> None:
     assert (first.text.text, second.image_url.url) == ("xy", "http://h/i")
     assert second.image_url.detail == content_block_pb2.IMAGE_DETAIL_HIGH
     assert (len(response.report), response.messages_digest) == (3, "d")
+
+
+def test_whole_parts_requests_and_system_text() -> None:
+    alone = pb.StreamCompileResponse(result=pb.Result(system_text="policy"))
+    last = pb.Result(
+        message_count=1,
+        last=True,
+        request_digest="r",
+        capability_version="1",
+        tokens=compiled_message_pb2.TokenCount(counter="estimate", total=5),
+        action_names=[target_pb2.ActionName(name="a.b", provider_name="a_b")],
+    )
+    response = assembled(
+        start(0), part(0, "x"), whole(1), part(2, "y"), end(0),
+        request('{"a"'), request(":1}"), alone, pb.StreamCompileResponse(result=last),
+    )  # fmt: skip
+    parts = response.messages[0].parts.parts
+    assert [each.WhichOneof("part") for each in parts] == ["text", "tool_call", "text"]
+    assert (response.provider_request_json, response.request_digest) == ('{"a":1}', "r")
+    assert (response.system_text, response.capability_version) == ("policy", "1")
+    assert (response.tokens.total, response.action_names[0].provider_name) == (5, "a_b")
+    assert not response.HasField("instruction")
+
+
+def test_what_did_not_come_is_absent() -> None:
+    response = assembled(result(0))
+    for name in ("provider_request_json", "request_digest", "capability_version", "system_text", "tokens"):
+        assert not response.HasField(name)
 
 
 def test_only_the_last_result_ends_the_stream() -> None:
@@ -86,6 +123,7 @@ def test_only_the_last_result_ends_the_stream() -> None:
         [start(0), end(1)],
         [start(0), part(1, "x")],
         [start(0), part(0, "x"), part(1, "y"), part(0, "z")],
+        [start(0), whole(0), whole(0), end(0)],
         [pb.StreamCompileResponse()],
     ],
 )

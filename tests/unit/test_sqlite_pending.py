@@ -269,7 +269,7 @@ def test_heads_are_found_by_number(count: int) -> None:
     connection = apsw.Connection(":memory:")
     migrate(connection, known_migrations())
     sql = f"EXPLAIN QUERY PLAN {writing_sql.SAVE_HEADS.of(count)}"
-    steps = [str(row[3]) for row in connection.execute(sql, (1,) * (8 * count))]
+    steps = [str(row[3]) for row in connection.execute(sql, (1,) * (9 * count))]
     assert any(step.startswith("SEARCH branch USING INTEGER PRIMARY KEY") for step in steps)
     assert not [step for step in steps if step.startswith("SCAN branch")]
 

@@ -114,7 +114,7 @@ def test_preconditions_and_resources_are_named() -> None:
     deleted = details(to_status(errors.BranchDeletedError("gone", metadata={"branch_id": branch}), HISTORY))
     violation = deleted["PreconditionFailure"].violations[0]  # type: ignore[attr-defined]
     assert (violation.type, violation.subject) == ("BRANCH_DELETED", branch)
-    missing = details(to_status(errors.MessageNotFoundError.of(["m1", "m2"]), HISTORY))
+    missing = details(to_status(errors.MessageNotFoundError.of(["m1", "m2"], at_revision=7), HISTORY))
     resource = missing["ResourceInfo"]
     assert resource.resource_type == "antiphon.message.v1.Message"  # type: ignore[attr-defined]
     assert resource.resource_name == "m1"  # type: ignore[attr-defined]
@@ -143,7 +143,7 @@ def test_lists_give_way_and_counts_stay() -> None:
 
 def test_a_list_that_fits_keeps_fifty() -> None:
     ids = [new_id() for _ in range(60)]
-    back = error_from_status(to_status(errors.MessageNotFoundError.of(ids), HISTORY))
+    back = error_from_status(to_status(errors.MessageNotFoundError.of(ids, at_revision=7), HISTORY))
     assert back is not None
     assert back.metadata["missing"].split(",") == ids[:50]
 

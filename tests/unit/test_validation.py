@@ -61,6 +61,7 @@ LEGAL = [
     "action_response {}",
     'action_response { output_json: "null" error: "" state: ACTION_RESPONSE_STATE_INTERIM }',
     f'action_response {{ action_request_id: "{ID}" arguments_json: "{{}}" output_json: "false" }}',
+    f'summary {{ text: " a " first_id: "{ID}" last_id: "{ID}" }}',
     "generic {}",
     'generic { value_json: "[]" }',
     f'id: "{ID}" role: 77 channel: "" metadata_json: "{{}}" status: MESSAGE_STATUS_EXCLUDED generic {{}}',
@@ -146,6 +147,9 @@ REFUSED = {
     'action_response { action_request_id: "" }': ("m.action_response.action_request_id", "canonical"),
     "action_response { state: 3 }": ("m.action_response.state", "unknown state 3"),
     "action_response { blocks {} }": ("m.action_response.blocks[0].block", "is required"),
+    f'summary {{ text: " \\n\\u00a0" first_id: "{ID}" last_id: "{ID}" }}': ("m.summary.text", "blank"),
+    f'summary {{ text: "a" last_id: "{ID}" }}': ("m.summary.first_id", "canonical"),
+    f'summary {{ text: "a" first_id: "{ID}" last_id: "x" }}': ("m.summary.last_id", "canonical"),
     'generic { value_json: "{]" }': ("m.generic.value_json", "not JSON"),
 }
 
@@ -215,6 +219,7 @@ ROLES = {
     "assistant_response": message_pb2.ROLE_ASSISTANT,
     "action_request": message_pb2.ROLE_ACTION,
     "action_response": message_pb2.ROLE_ACTION,
+    "summary": message_pb2.ROLE_USER,
     "generic": message_pb2.ROLE_UNSET,
 }
 
@@ -234,7 +239,7 @@ def test_role_is_read_from_the_content(kind: str) -> None:
 
 def test_without_a_known_content_there_is_no_role() -> None:
     newer = message_pb2.Message.FromString(
-        message_pb2.Message(role=message_pb2.ROLE_USER).SerializeToString() + b"\x72\x00"
+        message_pb2.Message(role=message_pb2.ROLE_USER).SerializeToString() + b"\x82\x01\x00"
     )
     assert kind_of(newer) is None
     assert role_of(newer) == message_pb2.ROLE_UNSPECIFIED

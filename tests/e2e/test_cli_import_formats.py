@@ -1,0 +1,104 @@
+"""``antiphon import`` of conversations in other formats than OpenAI's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon_client import Branch, HistoryClient
+from tests.support.cli import Cli
+from tests.support.pair import Pair, served_pair
+from tests.support.recorded_conversations import ANTHROPIC_BODIES, GEMINI_BODIES
+
+ANTHROPIC = {"model": "m", "max_tokens": 5, **ANTHROPIC_BODIES["cached system"]}
+GEMINI = GEMINI_BODIES["parallel calls of one name"]
+OPENAI = {"messages": [{"role": "user", "content": "hi"}]}
+TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    with served_pair(tmp_path) as pair:
+        yield pair
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], pair: Pair) -> Cli:
+    return Cli(monkeypatch, capsys, pair.history, pair.compiler)
+
+
+@pytest.fixture
+def history(pair: Pair) -> Iterator[HistoryClient]:
+    with HistoryClient(pair.history) as client:
+        yield client
+
+
+def write(path: Path, *conversations: Any) -> str:
+    path.write_text("".join(json.dumps(each) + "\n" for each in conversations), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("conversation", "name", "source"),
+    [
+        (ANTHROPIC, "anthropic", "anthropic.messages"),
+        (ANTHROPIC_BODIES["thinking"], "anthropic", "anthropic.messages"),
+        (ANTHROPIC_BODIES["thinking"]["messages"], "anthropic", "anthropic.messages"),
+        ({"system": "be", "messages": TALK}, "anthropic", "anthropic.messages"),
+        (GEMINI, "gemini", "gemini.generate_content"),
+        (GEMINI["contents"], "gemini", "gemini.generate_content"),
+        (OPENAI, "openai", "openai.chat"),
+        (TALK, "openai", "openai.chat"),
+    ],
+)
+def test_a_format_is_recognized_and_said(
+    cli: Cli, history: HistoryClient, tmp_path: Path, conversation: Any, name: str, source: str
+) -> None:
+    outcome = cli("import", write(tmp_path / "it.json", conversation))
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[-2] == f"format: {name} (recognized)"
+    record = Branch.open(history, external_key="it").record()
+    assert record.metadata["imported_from"] == source
+
+
+def test_a_format_that_is_given_is_used(cli: Cli, tmp_path: Path) -> None:
+    file = write(tmp_path / "it.json", TALK)
+    outcome = cli("import", file, "--format", "anthropic")
+    assert outcome.out.splitlines()[-2] == "format: anthropic (as given)"
+    (line,) = cli("import", file, "--format", "anthropic", "--json").out.splitlines()
+    assert json.loads(line)["format"] == "anthropic"
+
+
+def test_a_conversation_of_another_format_is_an_error_with_its_path(cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("import", write(tmp_path / "it.json", TALK), "--format", "gemini")
+    assert outcome.code == 1
+    assert "contents[0].parts: is required" in outcome.err
+
+
+def test_lines_may_be_of_several_formats(cli: Cli, tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "all.jsonl",
+        {"id": "a", **ANTHROPIC},
+        {"id": "b", **GEMINI},
+        {"id": "c", **OPENAI},
+        {"id": "d", **GEMINI},
+    )
+    assert cli("import", file).out.splitlines()[-2] == "format: anthropic, gemini, openai (recognized)"
+    again = cli("import", file).out
+    assert "imported 4 conversations (4 of them imported before)" in again
+
+
+def test_the_system_text_beside_the_messages_is_the_branchs(
+    cli: Cli, history: HistoryClient, tmp_path: Path
+) -> None:
+    assert cli("import", write(tmp_path / "it.json", ANTHROPIC)).code == 0
+    system = Branch.open(history, external_key="it").system()
+    assert system is not None
+    assert system.content.system_message == "Long\n\ntext\n\nToday is Monday."
+    # Another system text makes it another conversation.
+    outcome = cli("import", write(tmp_path / "it.json", {**ANTHROPIC, "system": "other"}))
+    assert "holds another conversation" in outcome.err
