@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -273,3 +273,34 @@ def test_typed_messages_and_wire_records_export_alike() -> None:
     request = ActionRequest.create("f", {"a": 1})
     typed: list[Message] = [Instruction.create("q"), request, ActionResponse.create(request, [1])]
     assert export_messages(None, typed) == export_messages(None, [to_proto(message) for message in typed])
+
+
+class TestSystemWithinAConversation:
+    """A system message that stood later stands there again, or in front, never between a call and its result."""
+
+    MESSAGES: ClassVar[list[dict[str, Any]]] = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "a"},
+        {"role": "system", "content": "policy"},
+        {"role": "user", "content": "r"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "done"},
+    ]
+
+    @pytest.mark.parametrize(
+        ("start", "roles"),
+        [
+            (0, ["user", "assistant", "system", "user", "assistant", "tool"]),
+            (1, ["system", "assistant", "user", "assistant", "tool"]),
+            (2, ["system", "user", "assistant", "tool"]),
+            (9, ["system"]),
+        ],
+    )
+    def test_part_of_the_conversation(self, start: int, roles: list[str]) -> None:
+        imported = import_messages(self.MESSAGES)
+        exported = export_messages(imported.system, imported.messages[start:])
+        assert [message["role"] for message in exported] == roles

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.errors import UnsupportedContentError
 from antiphon_client.messages import Message, to_proto
 from antiphon_client.messages.validation import kind_of
-from antiphon_client.openai_chat.marks import ORPHAN, POSITION, ROLE, read_marks
+from antiphon_client.openai_chat.marks import AFTER, ORPHAN, POSITION, ROLE, read_marks
 from antiphon_client.openai_chat.render import (
     FUNCTION_ROLE,
     assistant_message,
@@ -69,9 +69,19 @@ def export_messages(
         head = next((record for record in records if kind_of(record) == "system"), None)
     exported = _Walk(records).run()
     if head is not None:
-        position = read_marks(head).get(POSITION)
-        exported.insert(position if isinstance(position, int) else 0, system_message(head))
+        exported.insert(_system_index(head, records), system_message(head))
     return exported
+
+
+def _system_index(head: pb.Message, records: Sequence[pb.Message]) -> int:
+    """Return where the system message stands: in its place while all that was before it is there."""
+    marks = read_marks(head)
+    position = marks.get(POSITION)
+    ids = [record.id for record in records]
+    if not isinstance(position, int) or position <= 0 or marks.get(AFTER) not in ids:
+        return 0
+    before = _Walk(list(records[: ids.index(marks[AFTER]) + 1])).run()
+    return position if len(before) == position else 0
 
 
 def _as_proto(message: Message | pb.Message) -> pb.Message:
