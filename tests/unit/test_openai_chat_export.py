@@ -276,7 +276,7 @@ def test_typed_messages_and_wire_records_export_alike() -> None:
 
 
 class TestSystemWithinAConversation:
-    """A system message that stood later stands there again, or in front, never between a call and its result."""
+    """A system message that stood later stands there again where all before it is there, else in front."""
 
     MESSAGES: ClassVar[list[dict[str, Any]]] = [
         {"role": "user", "content": "q"},
