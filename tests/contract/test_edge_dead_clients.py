@@ -121,8 +121,6 @@ STREAMS = {
     ),
     "StreamCompile": (COMPILER, CompilerServiceStub, compile_request()),
 }
-BLOCKED = {"ExportBranch", "ReadSnapshot"}
-"""What is in the middle of a write by then: that this failed is noted."""
 SMALL_WINDOW = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 2**16)]
 
 
@@ -145,8 +143,9 @@ async def test_a_client_that_dies_in_a_stream_is_a_cancelled_call(method: str, t
         method,
         "CANCELLED",
     )
-    if method in BLOCKED:
-        assert "execute_batch" in [line["cause"] for line in ended if line["event"] == "call_given_up"][-1]
+    # Whether a write under way fails or the call is cancelled first is gRPC's to decide.
+    cause = [line["cause"] for line in ended if line["event"] == "call_given_up"][-1]
+    assert cause == "" or "execute_batch" in cause
     assert [record.getMessage() for record in logs.records if record.levelno >= logging.WARNING] == []
     counted = [line for line in figures.splitlines() if "requests_total" in line and f"/{method}" in line]
     assert [line.partition("{")[2].partition(",")[0] for line in counted] == ['code="CANCELLED"']
