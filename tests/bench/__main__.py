@@ -19,10 +19,12 @@ import uvloop
 from tests.bench import append, compile, projection, snapshot
 from tests.bench.report import HEADER, Row, format_row, write_json
 from tests.bench.servers import ROOT, running
+from tests.bench.table import with_table
 
 GROUPS = ("append", "snapshot", "compile", "projection")
 OF_PEERS = frozenset(("compile", "projection"))
 FIGURES = ROOT / "docs" / "figures" / "bench.json"
+README = ROOT / "README.md"
 
 
 def parse() -> argparse.Namespace:
@@ -89,6 +91,9 @@ def main() -> int:
     if out:
         write_json(out, rows, quick=options.quick)
         print(f"written to {out}", file=sys.stderr)
+    if out == FIGURES:
+        README.write_text(with_table(README.read_text("utf-8"), rows), "utf-8")
+        print(f"its table is in {README.name}", file=sys.stderr)
     return 0
 
 

@@ -56,21 +56,26 @@ HEADER = _COLUMNS.format("work", "ours", "beside", "figure", "ratio", "target", 
 
 def format_row(row: Row) -> str:
     """The row as a line of text, in the columns of `HEADER`."""
-    target = "" if row.target is None else f"{'≥' if row.bound == 'at least' else '≤'} {row.target:g}"
     verdict = {True: "met", False: "MISSED", None: ""}[row.met]
     return _COLUMNS.format(
         row.work,
-        _amount(row.ours, row.unit),
+        format_amount(row.ours, row.unit),
         row.beside,
-        _amount(row.theirs, row.beside_unit),
+        format_amount(row.theirs, row.beside_unit),
         f"{row.ratio:,.2f}",
-        target,
+        format_target(row),
         verdict,
         row.detail,
     ).rstrip()
 
 
-def _amount(value: float, unit: str) -> str:
+def format_target(row: Row) -> str:
+    """The bound of the row's ratio as text; empty where there is none."""
+    return "" if row.target is None else f"{'≥' if row.bound == 'at least' else '≤'} {row.target:g}"
+
+
+def format_amount(value: float, unit: str) -> str:
+    """A figure with its unit, in three digits where it is below 1,000."""
     return f"{value:,.0f} {unit}" if value >= 1000 else f"{value:,.3g} {unit}"
 
 

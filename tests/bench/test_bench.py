@@ -12,10 +12,12 @@ import pytest
 from antiphon.history.v1 import history_service_pb2
 from antiphon_client.ids import is_canonical_uuid
 from tests.bench import append, compile, projection, snapshot
+from tests.bench.__main__ import FIGURES, README
 from tests.bench.conversation import conversation, to_messages
 from tests.bench.peers.measuring import digest
 from tests.bench.report import Bound, Row, format_row, write_json
 from tests.bench.servers import running
+from tests.bench.table import read_rows, table, with_table
 
 pytestmark = pytest.mark.anyio
 
@@ -166,3 +168,18 @@ def test_figures_are_written_with_ratios_and_verdicts(tmp_path: Path) -> None:
     write_json(tmp_path / "bench.json", [_row(0.7, "at least")], quick=True)
     (row,) = json.loads((tmp_path / "bench.json").read_text("utf-8"))["rows"]
     assert (row["ratio"], row["target"], row["met"]) == (0.7, 0.65, True)
+
+
+def test_the_table_in_the_readme_is_that_of_the_results_file() -> None:
+    text = README.read_text("utf-8")
+    assert with_table(text, read_rows(FIGURES)) == text
+
+
+def test_a_missed_target_is_marked_in_the_table() -> None:
+    missed, met = _row(0.5, "at least"), _row(0.9, "at least")
+    assert [line.endswith(", open |") for line in table([missed, met]).splitlines()[2:]] == [True, False]
+
+
+def test_a_text_without_marks_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for the figures"):
+        with_table("nothing", [])
