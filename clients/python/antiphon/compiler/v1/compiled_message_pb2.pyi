@@ -159,6 +159,10 @@ class _CompileNoteKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Compi
     """The summary is not rendered: plain content replaces the text that would have
     carried it.
     """
+    COMPILE_NOTE_KIND_KEYWORD_NAME_FOREIGN: _CompileNoteKind.ValueType  # 44
+    """The target knows the keyword argument by another name or in another place,
+    which the reason gives; it was sent as it is.
+    """
 
 class CompileNoteKind(_CompileNoteKind, metaclass=_CompileNoteKindEnumTypeWrapper):
     """What the compiler did."""
@@ -294,6 +298,10 @@ COMPILE_NOTE_KIND_ARGUMENTS_REPAIRED: CompileNoteKind.ValueType  # 42
 COMPILE_NOTE_KIND_SUMMARY_NOT_RENDERED: CompileNoteKind.ValueType  # 43
 """The summary is not rendered: plain content replaces the text that would have
 carried it.
+"""
+COMPILE_NOTE_KIND_KEYWORD_NAME_FOREIGN: CompileNoteKind.ValueType  # 44
+"""The target knows the keyword argument by another name or in another place,
+which the reason gives; it was sent as it is.
 """
 Global___CompileNoteKind: _TypeAlias = CompileNoteKind  # noqa: Y015
 

@@ -134,7 +134,9 @@ class CompilerServiceServicer(object):
         Errors: TARGET_UNKNOWN, FIELD_INVALID (the payload is not a response of the
         target, or is the provider's error), SIZE_LIMIT_EXCEEDED (a reply over 3.5
         MiB) and, unless the request keeps what there is, STREAM_INCOMPLETE (a
-        call's arguments were cut). Safe to repeat. Cost: in step with the payload.
+        call's arguments were cut, or the provider calls what the model wrote
+        malformed and there is nothing else). Safe to repeat. Cost: in step with the
+        payload.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -72,7 +72,9 @@ class CompilerServiceStub:
     Errors: TARGET_UNKNOWN, FIELD_INVALID (the payload is not a response of the
     target, or is the provider's error), SIZE_LIMIT_EXCEEDED (a reply over 3.5
     MiB) and, unless the request keeps what there is, STREAM_INCOMPLETE (a
-    call's arguments were cut). Safe to repeat. Cost: in step with the payload.
+    call's arguments were cut, or the provider calls what the model wrote
+    malformed and there is nothing else). Safe to repeat. Cost: in step with the
+    payload.
     """
     AssembleResponse: _grpc.StreamUnaryMultiCallable[_provider_pb2.AssembleResponseRequest, _provider_pb2.AssembleResponseResponse]
     """Assembles a provider's streamed response from its deltas into the messages
@@ -143,7 +145,9 @@ class CompilerServiceAsyncStub(CompilerServiceStub):
     Errors: TARGET_UNKNOWN, FIELD_INVALID (the payload is not a response of the
     target, or is the provider's error), SIZE_LIMIT_EXCEEDED (a reply over 3.5
     MiB) and, unless the request keeps what there is, STREAM_INCOMPLETE (a
-    call's arguments were cut). Safe to repeat. Cost: in step with the payload.
+    call's arguments were cut, or the provider calls what the model wrote
+    malformed and there is nothing else). Safe to repeat. Cost: in step with the
+    payload.
     """
     AssembleResponse: _aio.StreamUnaryMultiCallable[_provider_pb2.AssembleResponseRequest, _provider_pb2.AssembleResponseResponse]  # type: ignore[assignment]
     """Assembles a provider's streamed response from its deltas into the messages
@@ -229,7 +233,9 @@ class CompilerServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors: TARGET_UNKNOWN, FIELD_INVALID (the payload is not a response of the
         target, or is the provider's error), SIZE_LIMIT_EXCEEDED (a reply over 3.5
         MiB) and, unless the request keeps what there is, STREAM_INCOMPLETE (a
-        call's arguments were cut). Safe to repeat. Cost: in step with the payload.
+        call's arguments were cut, or the provider calls what the model wrote
+        malformed and there is nothing else). Safe to repeat. Cost: in step with the
+        payload.
         """
 
     @_abc_1.abstractmethod

@@ -73,7 +73,7 @@ class _ResponseFaultKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Res
     RESPONSE_FAULT_KIND_NO_TERMINAL: _ResponseFaultKind.ValueType  # 4
     """The stream ended with no terminal delta."""
     RESPONSE_FAULT_KIND_TRUNCATED_CALL: _ResponseFaultKind.ValueType  # 5
-    """A call's arguments were cut."""
+    """A call's arguments were cut, or did not come."""
 
 class ResponseFaultKind(_ResponseFaultKind, metaclass=_ResponseFaultKindEnumTypeWrapper):
     """How bad a fault of a stream is."""
@@ -91,7 +91,7 @@ RESPONSE_FAULT_KIND_FAILED: ResponseFaultKind.ValueType  # 3
 RESPONSE_FAULT_KIND_NO_TERMINAL: ResponseFaultKind.ValueType  # 4
 """The stream ended with no terminal delta."""
 RESPONSE_FAULT_KIND_TRUNCATED_CALL: ResponseFaultKind.ValueType  # 5
-"""A call's arguments were cut."""
+"""A call's arguments were cut, or did not come."""
 Global___ResponseFaultKind: _TypeAlias = ResponseFaultKind  # noqa: Y015
 
 @_typing.final
@@ -113,7 +113,8 @@ class ParseResponseRequest(_message.Message):
     """The model that answered, where the payload does not say."""
     keep_partial: _builtins.bool
     """Answers OK, with `fault` set and what was said as an INTERRUPTED message,
-    where a call's arguments were cut; that call is not among the messages.
+    where a call's arguments were cut, which is not among the messages then, or
+    where the provider calls what the model wrote malformed and gives no more.
     """
     @_builtins.property
     def action_names(self) -> _containers.RepeatedCompositeFieldContainer[_target_pb2.ActionName]:
@@ -178,7 +179,10 @@ class ParseResponseResponse(_message.Message):
 
     @_builtins.property
     def fault(self) -> Global___ResponseFault:
-        """What went wrong, with `keep_partial` only: TRUNCATED_CALL. Absent: nothing."""
+        """What went wrong. Absent: nothing. TRUNCATED_CALL and FAILED occur with
+        `keep_partial` only; PARTIAL, which is a success, where the provider calls
+        what the model wrote last malformed.
+        """
 
     def __init__(
         self,
@@ -208,7 +212,9 @@ Global___ParseResponseResponse: _TypeAlias = ParseResponseResponse  # noqa: Y015
 
 @_typing.final
 class Usage(_message.Message):
-    """What a response cost, in tokens."""
+    """What a response cost, in tokens. A count of the provider's that is no whole
+    number of 0 or more is taken as not given: 0, or absent.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -356,7 +362,10 @@ class ProviderDelta(_message.Message):
     thinking_signature: _builtins.str
     """More of the signature over the reasoning."""
     tool_call_end: _builtins.str
-    """A call has ended: its id."""
+    """A call has ended: its id. A call without an end is whole only if its
+    arguments came whole or are the text of an object: without arguments, or
+    with pieces of free text, it may have been cut.
+    """
     error: _builtins.str
     """A fault that the provider reported within the stream. The first counts."""
     refusal: _builtins.str
@@ -603,7 +612,7 @@ Global___AssembleResponseResponse: _TypeAlias = AssembleResponseResponse  # noqa
 
 @_typing.final
 class ResponseFault(_message.Message):
-    """What went wrong with a streamed response."""
+    """What went wrong with a response."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -118,7 +118,9 @@ class HistoryServiceStub:
     at least once; then stays open and sends changes as they are committed, by
     whichever replica. Resume with the last revision seen. A slow reader falls
     behind and loses nothing; it costs writers nothing. Ends with BRANCH_DELETED
-    after the change that deleted the branch.
+    after the change that deleted the branch. Once that branch's bytes are erased
+    the change is the only one left: whoever resumes after an earlier revision
+    gets it at once, and none of those between.
 
     Errors: REVISION_EXPIRED, REVISION_IN_FUTURE. Cost: that of the changes.
     """
@@ -340,7 +342,9 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     at least once; then stays open and sends changes as they are committed, by
     whichever replica. Resume with the last revision seen. A slow reader falls
     behind and loses nothing; it costs writers nothing. Ends with BRANCH_DELETED
-    after the change that deleted the branch.
+    after the change that deleted the branch. Once that branch's bytes are erased
+    the change is the only one left: whoever resumes after an earlier revision
+    gets it at once, and none of those between.
 
     Errors: REVISION_EXPIRED, REVISION_IN_FUTURE. Cost: that of the changes.
     """
@@ -607,7 +611,9 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         at least once; then stays open and sends changes as they are committed, by
         whichever replica. Resume with the last revision seen. A slow reader falls
         behind and loses nothing; it costs writers nothing. Ends with BRANCH_DELETED
-        after the change that deleted the branch.
+        after the change that deleted the branch. Once that branch's bytes are erased
+        the change is the only one left: whoever resumes after an earlier revision
+        gets it at once, and none of those between.
 
         Errors: REVISION_EXPIRED, REVISION_IN_FUTURE. Cost: that of the changes.
         """
