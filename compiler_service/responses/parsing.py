@@ -27,8 +27,9 @@ def parse_response(request: ParseResponseRequest, limits: Limits) -> ParseRespon
         FieldInvalidError: A field breaks its rule, or the payload is no answer
             of the target, or it is the provider's error.
         TargetUnknownError: No target has the name.
-        StreamIncompleteError: A call's arguments were cut, and the request does
-            not keep what there is.
+        StreamIncompleteError: A call's arguments were cut, or the provider calls
+            what the model wrote malformed and nothing else was said, and the
+            request does not keep what there is.
         SizeLimitExceededError: The reply is larger than a unary reply may be.
 
     Cost: in step with the payload.
@@ -38,8 +39,11 @@ def parse_response(request: ParseResponseRequest, limits: Limits) -> ParseRespon
     reducer = Reducer()
     try:
         payload = _payload(request.payload_json)
+        has_ended = False
         for delta in whole_deltas(request.target, payload):
-            if delta.WhichOneof("delta") == "error":
+            has_ended = has_ended or delta.HasField("done")
+            # Said of an answer that has its end, it is a fault of that answer.
+            if delta.HasField("error") and not has_ended:
                 raise _provider_error(delta.error)
             reducer.add(delta)
     except ShapeError as error:

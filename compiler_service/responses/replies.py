@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from antiphon.compiler.v1.provider_pb2 import AssembleResponseResponse, ParseResponseResponse
-from antiphon_client.errors import StreamIncompleteError
 from antiphon_client.limits import Limits
-from antiphon_client.provider_streams.faults import CAUSES
+from antiphon_client.provider_streams.faults import incomplete_error, is_error
 from compiler_service.reply_size import check_reply_size
 
 ReplyT = TypeVar("ReplyT", AssembleResponseResponse, ParseResponseResponse)
@@ -25,7 +24,7 @@ def checked_reply(reply: ReplyT, keep_partial: bool, limits: Limits) -> ReplyT:
         StreamIncompleteError: The response is incomplete, and that is no reply.
         SizeLimitExceededError: The reply is larger than a unary reply may be.
     """
-    if not keep_partial and reply.HasField("fault") and reply.fault.kind in CAUSES:
-        raise StreamIncompleteError.of(CAUSES[reply.fault.kind], reply.fault.detail)
+    if not keep_partial and is_error(reply.fault):
+        raise incomplete_error(reply.fault)
     check_reply_size(reply.ByteSize(), limits)
     return reply

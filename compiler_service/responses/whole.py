@@ -15,6 +15,7 @@ from antiphon_client.provider_streams import (
     ollama,
     openai_chat,
     openai_responses,
+    openai_responses_words,
     targets,
 )
 from antiphon_client.provider_streams.deltas import CallNames, done
@@ -39,13 +40,14 @@ def _openai_chat(payload: Node) -> Iterator[ProviderDelta]:
     choices = payload.items("choices")
     if not choices:
         raise ShapeError("choices", "is missing or empty")
-    message = choices[0].need("message")
+    choice = next(filter(openai_chat.is_first, choices), choices[0])
+    message = choice.need("message")
     yield from openai_chat.said(message)
     yield from openai_chat.calls_of(message)
     usage = payload.get("usage")
     if usage is not None:
-        yield openai_chat.usage_of(usage)
-    yield done(choices[0].text("finish_reason"), openai_chat.STOP_REASONS)
+        yield from openai_chat.usage_of(usage)
+    yield done(choice.text("finish_reason"), openai_chat.STOP_REASONS)
 
 
 def _openai_responses(payload: Node) -> Iterator[ProviderDelta]:
@@ -55,7 +57,7 @@ def _openai_responses(payload: Node) -> Iterator[ProviderDelta]:
     for item in payload.items("output"):
         call_id, start = items.start(item)
         yield from start
-        yield from openai_responses.item_words(item)
+        yield from openai_responses_words.item_words(item)
         yield from items.end(item, call_id)
     yield from openai_responses.ending(payload)
 
@@ -69,7 +71,7 @@ def _anthropic(payload: Node) -> Iterator[ProviderDelta]:
     yield from anthropic_messages.stopping(payload)
     usage = payload.get("usage")
     if usage is not None:
-        yield anthropic_messages.usage_of(usage)
+        yield from anthropic_messages.usage_of(usage)
     yield done(payload.text("stop_reason"), anthropic_messages.STOP_REASONS)
 
 
@@ -77,7 +79,7 @@ def _gemini(payload: Node) -> Iterator[ProviderDelta]:
     reader = gemini.Reader()
     yield from reader.read(payload)
     ending = list(reader.finish())
-    if not ending:
+    if not any(delta.HasField("done") for delta in ending):
         raise ShapeError("candidates", "none has finished, and no reason for blocking is given")
     yield from ending
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from antiphon.compiler.v1 import provider_pb2 as pb
 from antiphon.compiler.v1.target_pb2 import ActionName
+from antiphon.message.v1 import message_pb2
 from antiphon_client.errors import (
     FieldInvalidError,
     SizeLimitExceededError,
@@ -28,6 +30,9 @@ from compiler_service.responses import parse_response
 from tests.support.provider_responses import SAMPLES, SHORT, TEXT, compact, event
 
 TARGETS = sorted(PROVIDERS)
+
+MADE_ID = "call_0_cc0fdd521466"
+"""What the call of `test_a_made_id_stays_the_same` is called; no release may change it."""
 
 
 def parsed(target: str, payload: Any, **fields: Any) -> pb.ParseResponseResponse:
@@ -69,7 +74,7 @@ def gemini(*parts: dict[str, Any], finish: str | None = "STOP", **rest: Any) -> 
         ("anthropic.messages", claude(stop="pause_turn"), pb.STOP_REASON_UNSPECIFIED),
         ("gemini.generate_content", gemini({"text": "x"}, finish="MAX_TOKENS"), pb.STOP_REASON_MAX_TOKENS),
         ("gemini.generate_content", gemini(finish="SAFETY"), pb.STOP_REASON_REFUSAL),
-        ("gemini.generate_content", gemini(finish="MALFORMED_FUNCTION_CALL"), pb.STOP_REASON_UNSPECIFIED),
+        ("gemini.generate_content", gemini(finish="OTHER"), pb.STOP_REASON_UNSPECIFIED),
         ("ollama.chat", {"message": {"content": ""}, "done": True}, pb.STOP_REASON_END_TURN),
         (
             "ollama.chat",
@@ -183,8 +188,6 @@ def test_the_providers_error_is_an_error_in_its_words(target: str, payload: Any,
             chat({"tool_calls": [{"function": {"name": "f", "arguments": 5}}]}),
             ".choices[0].message.tool_calls[0].function.arguments",
         ),
-        ("openai.chat", chat({}) | {"usage": {"prompt_tokens": -1}}, ".usage.prompt_tokens"),
-        ("openai.chat", chat({}) | {"usage": {"prompt_tokens": 2**63}}, ".usage.prompt_tokens"),
         ("openai.responses", {"status": "in_progress", "output": []}, ".status"),
         ("openai.responses", {"status": "completed"}, ".output"),
         ("openai.responses", {"output": [{"type": "function_call", "call_id": "c"}]}, ".output[0].name"),
@@ -301,6 +304,79 @@ def test_usage_nets_what_the_cache_gave_and_never_goes_below_zero() -> None:
     assert reply.usage == pb.Usage(input_tokens=0, output_tokens=1, cache_read_tokens=25)
 
 
+@pytest.mark.parametrize("odd", [1.5, "7", -1, 2**63, True, [], {}])
+def test_an_odd_count_of_the_usage_is_left_out_and_the_answer_kept(odd: Any) -> None:
+    details = {"cached_tokens": 2}
+    usage = {"prompt_tokens": odd, "completion_tokens": 5, "prompt_tokens_details": details}
+    reply = parsed("openai.chat", chat({"content": "x"}) | {"usage": usage})
+    assert reply.messages[0].assistant_response.assistant_response == "x"
+    assert reply.usage == pb.Usage(input_tokens=0, output_tokens=5, cache_read_tokens=2)
+    for lost in ({"prompt_tokens": odd}, odd, {"prompt_tokens_details": odd}):
+        assert not parsed("openai.chat", chat({"content": "x"}) | {"usage": lost}).HasField("usage")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_usage_of_odd_counts_alone_is_none_streamed_or_whole(name: str) -> None:
+    sample = SAMPLES[name]
+    odd = [
+        re.sub(r'(?i)("[a-z_]*(?:tokens|tokencount|eval_count)"):\d+', r'\1:"many"', text)
+        for text in (sample.whole, sample.stream.decode())
+    ]
+    whole = parsed(sample.target, odd[0])
+    streamed = assemble(pb.AssembleOptions(target=sample.target), decode(sample.target, [odd[1].encode()]))
+    assert list(whole.messages) == list(streamed.messages)
+    assert whole.messages[0].assistant_response.assistant_response == TEXT
+    assert not whole.HasField("usage")
+    assert not streamed.HasField("usage")
+
+
+def test_counts_whose_sum_is_more_than_the_wire_carries_are_the_most_it_carries() -> None:
+    usage = {"promptTokenCount": 2**63 - 1, "toolUsePromptTokenCount": 2**63 - 1}
+    reply = parsed("gemini.generate_content", gemini({"text": "x"}, usageMetadata=usage))
+    assert reply.usage.input_tokens == 2**63 - 1
+
+
+@pytest.mark.parametrize("word", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])
+def test_what_gemini_calls_malformed_is_a_fault_in_its_words_and_what_was_said_is_kept(word: str) -> None:
+    for message, words in (("Malformed: f(", f"{word}: Malformed: f("), (None, word)):
+        nothing = {"candidates": [{"finishReason": word, "finishMessage": message}]}
+        with pytest.raises(StreamIncompleteError) as caught:
+            parsed("gemini.generate_content", nothing)
+        assert caught.value.metadata["cause"] == "provider_fault"
+        kept = parsed("gemini.generate_content", nothing, keep_partial=True)
+        assert kept.fault == pb.ResponseFault(kind=pb.RESPONSE_FAULT_KIND_FAILED, detail=words)
+        assert kept.provider_stop_reason == word
+        some = gemini({"text": "so"}, finish=word)
+        some["candidates"][0]["finishMessage"] = message
+        reply = parsed("gemini.generate_content", some)
+        assert reply.fault == pb.ResponseFault(kind=pb.RESPONSE_FAULT_KIND_PARTIAL, detail=words)
+        assert reply.messages[0].assistant_response.assistant_response == "so"
+        assert reply.messages[0].status == message_pb2.MESSAGE_STATUS_INTERRUPTED
+        frames = [event(compact(some))]
+        target = "gemini.generate_content"
+        assert assemble(pb.AssembleOptions(target=target), decode(target, frames)).fault == reply.fault
+
+
+@pytest.mark.parametrize(
+    ("indexes", "read"), [((1, 0), 1), ((1, None), 1), ((0, 0), 0), ((2, 1), 0), ((None, 0), 0)]
+)
+def test_of_several_chat_answers_that_of_index_0_is_read_or_else_the_first(
+    indexes: tuple[int | None, int | None], read: int
+) -> None:
+    choices = [
+        {"index": index, "message": {"content": str(place)}, "finish_reason": "stop"}
+        for place, index in enumerate(indexes)
+    ]
+    reply = parsed("openai.chat", {"choices": choices})
+    assert reply.messages[0].assistant_response.assistant_response == str(read)
+
+
+def test_anthropics_input_may_be_null() -> None:
+    block = {"type": "tool_use", "id": "t", "name": "f", "input": None}
+    request = parsed("anthropic.messages", claude(block, stop="tool_use")).messages[1].action_request
+    assert (request.function, request.arguments_json) == ("f", "")
+
+
 def test_a_reply_larger_than_a_reply_may_be_is_refused() -> None:
     request = pb.ParseResponseRequest(target="openai.chat", payload_json=compact(chat({"content": TEXT})))
     with pytest.raises(SizeLimitExceededError) as caught:
@@ -390,3 +466,19 @@ def test_a_real_stream_with_any_bytes_changed_gives_deltas_or_says_which_frame_i
         for delta in decode(target, [bytes(stream)]):
             deltas.append(delta)
     assert legal(assemble(pb.AssembleOptions(target=target), deltas))
+
+
+def test_a_made_id_stays_the_same() -> None:
+    reply = parsed(
+        "gemini.generate_content",
+        gemini(
+            {"text": "hm", "thought": True, "thoughtSignature": "c2ln"},
+            {"text": "Let me look."},
+            {"executableCode": {"language": "PYTHON", "code": "1"}},
+            {"functionCall": {"name": "look", "args": {"at": "sky"}}},
+            modelVersion="g",
+        ),
+    )
+    kinds = [each.WhichOneof("block") for each in reply.messages[0].assistant_response.blocks]
+    assert kinds == ["thinking", "text", "opaque", "tool_call"]
+    assert reply.messages[1].action_request.provider_call_id == MADE_ID

@@ -79,6 +79,8 @@ def test_anthropics_blocks_may_share_an_index_one_after_the_other() -> None:
     [
         pytest.param([piece(1, '{"n":1}'), stop(1)], id="never begun"),
         pytest.param([tool(1), stop(1), piece(1, '{"n":1}')], id="after the end"),
+        pytest.param([tool(1)], id="never ended"),
+        pytest.param([tool(1), piece(1, "[]")], id="no object, never ended"),
         pytest.param([tool(1), piece(1, "{}"), stop(1), piece(1, '{"n":1}')], id="more after the end"),
     ],
 )
@@ -98,7 +100,6 @@ def test_anthropics_arguments_without_an_open_block_make_the_call_one_that_was_c
         pytest.param([delta(0, "signature_delta", signature="s")], id="signature after the end"),
         pytest.param([stop(1)], id="end never begun"),
         pytest.param([piece(0, "{}")], id="arguments for a text"),
-        pytest.param([tool(1, "a"), tool(1, "t"), piece(1, "{}"), stop(1)], id="another before the end"),
         pytest.param(
             [start(1, type="redacted_thinking", data="x"), stop(1), piece(1, "1")], id="input after the end"
         ),
@@ -108,6 +109,25 @@ def test_anthropics_other_events_without_an_open_block_are_faults(events: list[d
     reply = assembled(ANTHROPIC, *HELLO, *events, *STOPPED)
     assert reply.fault.kind == pb.RESPONSE_FAULT_KIND_ADVISORY
     assert "for block" in reply.fault.detail
+
+
+def test_anthropics_call_within_which_another_begins_is_cut() -> None:
+    reply = assembled(ANTHROPIC, *HELLO, tool(1, "a"), tool(1, "t"), piece(1, "{}"), stop(1), *STOPPED)
+    assert calls_of(reply) == [("t", "f", "{}")]
+    assert reply.fault == pb.ResponseFault(kind=TRUNCATED, detail="f: it had not ended")
+
+
+def test_anthropics_arguments_that_are_an_object_need_no_end() -> None:
+    reply = assembled(ANTHROPIC, *HELLO, tool(1), piece(1, '{"n":1}'), *STOPPED)
+    assert calls_of(reply) == [("t", "f", '{"n":1}')]
+    assert not reply.HasField("fault")
+
+
+def test_anthropics_input_may_be_null() -> None:
+    begun = start(1, type="tool_use", id="t", name="f", input=None)
+    reply = assembled(ANTHROPIC, *HELLO, begun, stop(1), *STOPPED)
+    assert calls_of(reply) == [("t", "f", "")]
+    assert not reply.HasField("fault")
 
 
 def test_anthropics_text_needs_no_open_block() -> None:
@@ -149,6 +169,44 @@ def test_a_chat_call_that_begins_after_the_reason_for_stopping_is_a_call() -> No
         reply = assembled(CHAT, first, chunk(chat_call(0, call_id, "g", '{"n":2}'), finish="tool_calls"))
         assert [call[1:] for call in calls_of(reply)] == [("f", '{"n":1}'), ("g", '{"n":2}')]
         assert not reply.HasField("fault")
+
+
+def answer_of(index: int | None, text: str, finish: str | None = None) -> dict[str, Any]:
+    choice = {"delta": {"content": text}, "finish_reason": finish}
+    return choice if index is None else choice | {"index": index}
+
+
+LAST = answer_of(0, "b", "stop")
+
+
+@pytest.mark.parametrize(
+    ("choices", "text"),
+    [
+        ([answer_of(1, "a"), answer_of(1, "b", "stop")], "ab"),
+        ([answer_of(2, "a"), answer_of(1, "x", "stop"), answer_of(2, "b", "stop")], "ab"),
+        ([answer_of(1, "x", "stop"), answer_of(0, "a"), answer_of(0, "b", "stop")], "ab"),
+        (
+            [answer_of(1, "x"), answer_of(None, "a"), answer_of(1, "x", "length"), answer_of(0, "b", "stop")],
+            "ab",
+        ),
+    ],
+)
+@pytest.mark.parametrize("spent", [(), (SPENT,)])
+def test_of_several_chat_answers_that_of_index_0_is_read_or_else_the_first(
+    choices: list[dict[str, Any]], text: str, spent: tuple[dict[str, Any], ...]
+) -> None:
+    for frames in ([{"choices": [each]} for each in choices], [{"choices": choices}]):
+        reply = assembled(CHAT, *frames, *spent)
+        assert reply.messages[0].assistant_response.assistant_response == text
+        assert reply.stop_reason == pb.STOP_REASON_END_TURN
+        assert reply.HasField("usage") == bool(spent)
+        assert not reply.HasField("fault")
+
+
+def test_a_chat_call_of_an_answer_that_is_not_read_is_not_called() -> None:
+    other = {"choices": [{"index": 1, "delta": {"tool_calls": [chat_call(0, "x", "f", "{}")]}}]}
+    reply = assembled(CHAT, other, chunk(chat_call(0, "a", "g", "{}"), finish="tool_calls"))
+    assert calls_of(reply) == [("a", "g", "{}")]
 
 
 def item(call_id: str, arguments: str, status: str = "completed") -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from antiphon.compiler.v1 import provider_pb2 as pb
 from antiphon.message.v1 import message_pb2
 from antiphon_client.errors import TargetUnknownError
+from antiphon_client.gemini_contents import import_contents
 from antiphon_client.limits import DEFAULT_LIMITS
 from antiphon_client.provider_streams import StreamDecodeError, assemble, decode, decode_async
 from compiler_service.responses import parse_response
@@ -394,3 +395,25 @@ def test_a_sample_is_what_it_says(name: str) -> None:
     sample: Sample = SHORT[name]
     assert any(byte >= 0x80 for byte in sample.stream)
     assert sample.stream == b"".join(sample.frames)
+
+
+@every_sample
+def test_the_model_is_told_once(name: str) -> None:
+    sample = SAMPLES[name]
+    deltas = [*decode(sample.target, [sample.stream])]
+    assert len([delta for delta in deltas if delta.HasField("model")]) <= 1
+    if sample.target == "ollama.chat":
+        assert sample.stream.count(b'"model"') > 1, "it names the model in every line"
+
+
+@pytest.mark.parametrize(
+    "attribute", ["thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"]
+)
+def test_what_a_gemini_part_holds_is_told_from_what_is_said_of_it(attribute: str) -> None:
+    held = {"inlineData": {"mimeType": "audio/wav", "data": "AA=="}}
+    part = {attribute: "c2ln" if attribute == "thoughtSignature" else {}, **held}
+    whole = {"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}
+    block = parsed("gemini.generate_content", compact(whole)).messages[0].assistant_response.blocks[0]
+    assert block.opaque.kind == "inlineData"
+    (record,) = import_contents([{"role": "model", "parts": [part]}]).messages
+    assert record.assistant_response.blocks[0].opaque.kind == "inlineData"

@@ -184,6 +184,13 @@ VERDICTS = {
     "a number begun, no end": ((start(), arguments("1")), pb.RESPONSE_FAULT_KIND_NO_TERMINAL, 0),
     "a call cut, no end": ((D(text="x"), *CUT), pb.RESPONSE_FAULT_KIND_NO_TERMINAL, 1),
     "a call cut": ((D(text="x"), *CUT, END, done()), pb.RESPONSE_FAULT_KIND_TRUNCATED_CALL, 1),
+    "a call begun, the end": ((D(text="x"), start(), done()), pb.RESPONSE_FAULT_KIND_TRUNCATED_CALL, 1),
+    "free text begun, the end": (
+        (D(text="x"), start(is_free_text=True), arguments("x"), done()),
+        pb.RESPONSE_FAULT_KIND_TRUNCATED_CALL,
+        1,
+    ),
+    "free text given whole, the end": ((start(is_free_text=True), complete("x"), done()), None, 2),
     "a call cut, a fault": ((D(text="x"), *CUT, FAULT), pb.RESPONSE_FAULT_KIND_TRUNCATED_CALL, 1),
     "a fault alone": ((FAULT,), pb.RESPONSE_FAULT_KIND_FAILED, 0),
     "a fault, the end, no words": ((FAULT, done()), pb.RESPONSE_FAULT_KIND_FAILED, 0),

@@ -7,9 +7,8 @@ from typing import Literal, TypeAlias
 
 from antiphon.compiler.v1 import provider_pb2 as pb
 from antiphon_client.compiled_codec import compile_notes
-from antiphon_client.errors import StreamIncompleteError
 from antiphon_client.messages import ActionRequest, AssistantResponse, Message, from_proto
-from antiphon_client.provider_streams.faults import CAUSES
+from antiphon_client.provider_streams.faults import incomplete_error, is_error
 from antiphon_client.turn import CompileNote
 
 StopReason: TypeAlias = Literal["unspecified", "end_turn", "tool_use", "max_tokens", "refusal"]
@@ -54,7 +53,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ResponseFault:
-    """What went wrong with a streamed response: how bad, and the provider's words or what was cut."""
+    """What went wrong with a response: how bad, and the provider's words or what was cut."""
 
     kind: FaultKind
     detail: str
@@ -72,7 +71,7 @@ class ProviderResponse:
         report: What was repaired, converted or left out.
         provider_stop_reason: The provider's own word for why the model stopped.
         refusal: The model's refusal, or the provider's reason for blocking.
-        fault: What went wrong with a stream; None for nothing.
+        fault: What went wrong; None for nothing.
     """
 
     messages: tuple[Message, ...]
@@ -117,8 +116,8 @@ def whole_or_raise(
             not set; what was said is its ``partial``.
     """
     response = provider_response(reply)
-    if not keep_partial and reply.HasField("fault") and reply.fault.kind in CAUSES:
-        error = StreamIncompleteError.of(CAUSES[reply.fault.kind], reply.fault.detail)
+    if not keep_partial and is_error(reply.fault):
+        error = incomplete_error(reply.fault)
         error.partial = response
         raise error
     return response

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from antiphon.compiler.v1 import provider_pb2 as pb
-from antiphon.compiler.v1.provider_pb2 import OpaqueDelta, ProviderDelta, Usage
+from antiphon.compiler.v1.provider_pb2 import OpaqueDelta, ProviderDelta
 from antiphon_client.json_text import JsonTextError, check_json_text, dump_json_text
 from antiphon_client.provider_streams.deltas import (
     CallNames,
@@ -21,6 +21,7 @@ from antiphon_client.provider_streams.deltas import (
     done,
     error_words,
     opaque,
+    spent,
 )
 from antiphon_client.provider_streams.shapes import Node
 
@@ -37,15 +38,14 @@ _WORDS = frozenset({"text", "thinking"})
 """Types of blocks that are passed on as they come."""
 
 
-def usage_of(node: Node) -> ProviderDelta:
-    """Return the usage; Anthropic's input is net of the caches already."""
-    usage = Usage(
-        input_tokens=node.count("input_tokens") or 0,
-        output_tokens=node.count("output_tokens") or 0,
-        cache_read_tokens=node.count("cache_read_input_tokens"),
-        cache_creation_tokens=node.count("cache_creation_input_tokens"),
+def usage_of(node: Node) -> Iterator[ProviderDelta]:
+    """Yield the usage; Anthropic's input is net of the caches already."""
+    return spent(
+        node.count_or_none("input_tokens"),
+        node.count_or_none("output_tokens"),
+        cache_read_tokens=node.count_or_none("cache_read_input_tokens"),
+        cache_creation_tokens=node.count_or_none("cache_creation_input_tokens"),
     )
-    return ProviderDelta(usage=usage)
 
 
 def stopping(node: Node) -> Iterator[ProviderDelta]:
@@ -66,8 +66,12 @@ def block_of(block: Node, names: CallNames) -> Iterator[ProviderDelta]:
     elif kind == "tool_use":
         name = names.take(block.text("id"))
         yield call_start(name, block.need_text("name"))
-        # A piece, as in a stream: when the answer was cut at its end, so was this call.
-        yield call_arguments(name[0], block.need("input").raw)
+        given = block.get("input")
+        if given is not None:
+            # A piece, as in a stream: when the answer was cut at its end, so was this call.
+            yield call_arguments(name[0], given.raw)
+        elif "input" not in block.value:
+            block.need("input")
         yield call_end(name[0])
     else:
         yield opaque(block, kind)
@@ -155,7 +159,7 @@ class Reader:
             yield ProviderDelta(model=model)
         usage = message.get("usage")
         if usage is not None:
-            yield usage_of(usage)
+            yield from usage_of(usage)
 
     def _block_start(self, event: Node) -> Iterator[ProviderDelta]:
         start = event.need("content_block")
@@ -243,7 +247,7 @@ class Reader:
         self._word = delta.text("stop_reason") or self._word
         usage = event.get("usage")
         if usage is not None:
-            yield usage_of(usage)
+            yield from usage_of(usage)
 
     def _message_stop(self, event: Node) -> Iterator[ProviderDelta]:
         self._has_ended = True

@@ -11,8 +11,9 @@ from antiphon.compiler.v1.provider_pb2 import (
     StopReason,
     ToolCallArguments,
     ToolCallStart,
+    Usage,
 )
-from antiphon_client.provider_streams.shapes import Node
+from antiphon_client.provider_streams.shapes import MAX_COUNT, Node
 
 ERROR_CHARACTERS = 500
 """Most characters of a provider's words about a fault that are passed on."""
@@ -30,17 +31,31 @@ class CallNames:
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self._next_local = 0
 
     def take(self, provider_id: str | None) -> tuple[str, bool]:
         """Return a call's name within the response, and whether it is a local one."""
         if provider_id and provider_id not in self._taken:
             self._taken.add(provider_id)
             return provider_id, False
-        number = len(self._taken)
-        while (name := f"local:{number}") in self._taken:
-            number += 1
+        # Never back to a number that was tried, so that names cost what there are calls.
+        while (name := f"local:{self._next_local}") in self._taken:
+            self._next_local += 1
         self._taken.add(name)
         return name, True
+
+
+class ModelName:
+    """The model that answers, which providers name in every piece of an answer."""
+
+    def __init__(self) -> None:
+        self._is_told = False
+
+    def tell(self, name: str | None) -> Iterator[ProviderDelta]:
+        """Yield the model when it is named for the first time."""
+        if name and not self._is_told:
+            self._is_told = True
+            yield ProviderDelta(model=name)
 
 
 def call_start(
@@ -79,6 +94,25 @@ def whole_call(
     yield call_start(name, function, signature=signature)
     yield whole_arguments(name[0], arguments)
     yield call_end(name[0])
+
+
+def net_of(whole: int | None, cached: int | None) -> int | None:
+    """Return the input tokens that were not read from the cache, never below 0; None for not known."""
+    return None if whole is None else max(whole - (cached or 0), 0)
+
+
+def spent(input_tokens: int | None, output_tokens: int | None, **rest: int | None) -> Iterator[ProviderDelta]:
+    """Yield what a response cost; nothing where none of it is known.
+
+    Args:
+        input_tokens: Input net of the caches; None for not known.
+        output_tokens: Output; None for not known.
+        rest: The other fields of ``Usage``.
+    """
+    if input_tokens is None and output_tokens is None and all(count is None for count in rest.values()):
+        return
+    usage = Usage(input_tokens=min(input_tokens or 0, MAX_COUNT), output_tokens=output_tokens or 0, **rest)
+    yield ProviderDelta(usage=usage)
 
 
 def opaque(node: Node, kind: str) -> ProviderDelta:

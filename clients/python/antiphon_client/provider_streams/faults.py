@@ -21,15 +21,18 @@ from typing import Final
 
 from antiphon.compiler.v1 import provider_pb2 as pb
 from antiphon.compiler.v1.provider_pb2 import ResponseFault, ResponseFaultKind
+from antiphon_client.errors import StreamIncompleteError
 from antiphon_client.provider_streams.call_arguments import Arguments, read_arguments
-from antiphon_client.provider_streams.reducer import CallPart, Reduction
+from antiphon_client.provider_streams.reducer import ReducedCall, Reduction
 
-CAUSES: Final[dict[ResponseFaultKind.ValueType, str]] = {
+_CAUSES: Final[dict[ResponseFaultKind.ValueType, str]] = {
     pb.RESPONSE_FAULT_KIND_NO_TERMINAL: "no_terminal",
     pb.RESPONSE_FAULT_KIND_TRUNCATED_CALL: "truncated_call",
     pb.RESPONSE_FAULT_KIND_FAILED: "provider_fault",
 }
 """The verdicts that are errors, and the cause that STREAM_INCOMPLETE names."""
+
+_NOT_ENDED = "it had not ended"
 
 NO_TERMINAL_DETAIL = "the stream ended before the provider said that it was complete"
 
@@ -37,7 +40,17 @@ _CUTTING = frozenset({pb.STOP_REASON_MAX_TOKENS, pb.STOP_REASON_REFUSAL})
 """Reasons for stopping that may cut what came last."""
 
 
-def cut_reason(call: CallPart, reduction: Reduction) -> str | None:
+def is_error(fault: ResponseFault | None) -> bool:
+    """Tell whether a verdict is an error unless the caller keeps what there is."""
+    return fault is not None and fault.kind in _CAUSES
+
+
+def incomplete_error(fault: ResponseFault) -> StreamIncompleteError:
+    """Return the error that a verdict is; only for one that `is_error`."""
+    return StreamIncompleteError.of(_CAUSES[fault.kind], fault.detail)
+
+
+def cut_reason(call: ReducedCall, reduction: Reduction) -> str | None:
     """Return why a call's arguments are not known to be whole; None where they are."""
     if not call.start.name:
         return "it has no name"
@@ -45,17 +58,17 @@ def cut_reason(call: CallPart, reduction: Reduction) -> str | None:
         return "more of its arguments came after its end"
     if _stopped_within(call, reduction):
         return "the answer was cut at its end"
-    is_settled = call.has_ended or reduction.done is not None
+    is_settled = call.has_ended or call.is_complete
     if call.start.is_free_text:
-        return None if is_settled else "it had not ended"
+        return None if is_settled else _NOT_ENDED
     arguments = read_arguments(call.arguments)
     if arguments.problem is not None:
         return arguments.problem
     # The text of an object proves that it is whole; nothing or another value may be a beginning.
-    return None if is_settled or _is_object(arguments) else "it had not ended"
+    return None if is_settled or _is_object(arguments) else _NOT_ENDED
 
 
-def verdict(reduction: Reduction, cut: list[tuple[CallPart, str]]) -> ResponseFault | None:
+def verdict(reduction: Reduction, cut: list[tuple[ReducedCall, str]]) -> ResponseFault | None:
     """Return what went wrong, as the module's table has it; None for nothing.
 
     Args:
@@ -79,7 +92,7 @@ def verdict(reduction: Reduction, cut: list[tuple[CallPart, str]]) -> ResponseFa
     return ResponseFault(kind=kind, detail=error)
 
 
-def _stopped_within(call: CallPart, reduction: Reduction) -> bool:
+def _stopped_within(call: ReducedCall, reduction: Reduction) -> bool:
     """Tell whether the answer reached its limit while it wrote this call.
 
     A provider that streams pieces ends the call's block all the same, and may

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from antiphon.compiler.v1 import provider_pb2 as pb
-from antiphon.compiler.v1.provider_pb2 import ProviderDelta, Usage
-from antiphon_client.provider_streams.deltas import CallNames, done, error_words, whole_call
+from antiphon.compiler.v1.provider_pb2 import ProviderDelta
+from antiphon_client.provider_streams.deltas import CallNames, ModelName, done, error_words, spent, whole_call
 from antiphon_client.provider_streams.shapes import Node
 
 STOP_REASONS = {"stop": pb.STOP_REASON_END_TURN, "length": pb.STOP_REASON_MAX_TOKENS}
 
 
-def usage_of(line: Node) -> ProviderDelta:
-    """Return the usage that an answer's last line names."""
-    usage = Usage(
-        input_tokens=line.count("prompt_eval_count") or 0, output_tokens=line.count("eval_count") or 0
-    )
-    return ProviderDelta(usage=usage)
+def usage_of(line: Node) -> Iterator[ProviderDelta]:
+    """Yield the usage that an answer's last line names."""
+    return spent(line.count_or_none("prompt_eval_count"), line.count_or_none("eval_count"))
 
 
 class Reader:
@@ -25,7 +22,7 @@ class Reader:
 
     def __init__(self) -> None:
         self._names = CallNames()
-        self._model_known = False
+        self._model = ModelName()
 
     def read(self, line: Node) -> Iterator[ProviderDelta]:
         """Yield what one line says.
@@ -37,16 +34,12 @@ class Reader:
         if error is not None:
             yield ProviderDelta(error=error)
             return
-        model = line.text("model")
-        if model and not self._model_known:
-            self._model_known = True
-            yield ProviderDelta(model=model)
+        yield from self._model.tell(line.text("model"))
         message = line.get("message")
         if message is not None:
             yield from self._message(message)
         if line.flag("done"):
-            if line.get("prompt_eval_count") is not None or line.get("eval_count") is not None:
-                yield usage_of(line)
+            yield from usage_of(line)
             yield done(line.text("done_reason") or "stop", STOP_REASONS)
 
     def finish(self) -> Iterator[ProviderDelta]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from antiphon.compiler.v1 import provider_pb2 as pb
-from antiphon.compiler.v1.provider_pb2 import ProviderDelta, Usage
-from antiphon_client.provider_streams.deltas import done, error_words, opaque
+from antiphon.compiler.v1.provider_pb2 import ProviderDelta
+from antiphon_client.provider_streams.deltas import ModelName, done, error_words, net_of, opaque, spent
 from antiphon_client.provider_streams.openai_chat_calls import Calls
 from antiphon_client.provider_streams.shapes import Node
 
@@ -26,20 +26,17 @@ STOP_REASONS = {
 }
 
 
-def usage_of(node: Node) -> ProviderDelta:
-    """Return the usage: input net of what was read from the cache, never below 0."""
-    details = node.get("prompt_tokens_details")
-    cached = None if details is None else details.count("cached_tokens")
+def usage_of(node: Node) -> Iterator[ProviderDelta]:
+    """Yield the usage: input net of what was read from the cache."""
+    cached = node.count_or_none("prompt_tokens_details", "cached_tokens")
     if cached is None:
-        cached = node.count("prompt_cache_hit_tokens")
-    spent = node.get("completion_tokens_details")
-    usage = Usage(
-        input_tokens=max((node.count("prompt_tokens") or 0) - (cached or 0), 0),
-        output_tokens=node.count("completion_tokens") or 0,
+        cached = node.count_or_none("prompt_cache_hit_tokens")
+    return spent(
+        net_of(node.count_or_none("prompt_tokens"), cached),
+        node.count_or_none("completion_tokens"),
         cache_read_tokens=cached,
-        thinking_tokens=None if spent is None else spent.count("reasoning_tokens"),
+        thinking_tokens=node.count_or_none("completion_tokens_details", "reasoning_tokens"),
     )
-    return ProviderDelta(usage=usage)
 
 
 def said(message: Node) -> Iterator[ProviderDelta]:
@@ -72,14 +69,54 @@ def _part(part: Node) -> Iterator[ProviderDelta]:
         yield opaque(part, kind)
 
 
-class Reader:
-    """Reads the chunks of one stream."""
+def is_first(choice: Node) -> bool:
+    """Tell whether an answer is the one that is read of several: that of index 0, and the first without it.
+
+    Raises:
+        ShapeError: It is no answer.
+    """
+    return not choice.count("index")
+
+
+class _Answer:
+    """One of the answers that a stream gives side by side."""
 
     def __init__(self) -> None:
         self._calls = Calls()
         self._held: ProviderDelta | None = None
         self._has_stopped = False
-        self._model_known = False
+
+    def read(self, choice: Node) -> Iterator[ProviderDelta]:
+        delta = choice.get("delta")
+        if delta is not None:
+            yield from said(delta)
+            yield from _calls(delta, self._calls)
+        word = choice.text("finish_reason")
+        if word:
+            yield from self._calls.end()
+            self._has_stopped = True
+            self._held = done(word, STOP_REASONS)
+
+    def end(self) -> Iterator[ProviderDelta]:
+        """Yield the end, which waits for the usage, if the reason for stopping was said."""
+        if self._has_stopped:
+            # Pieces of calls may have come after it.
+            yield from self._calls.end()
+        if self._held is not None:
+            held, self._held = self._held, None
+            yield held
+
+
+class Reader:
+    """Reads the chunks of one stream."""
+
+    def __init__(self) -> None:
+        self._answer = _Answer()
+        self._has_first = False
+        # Of another index, kept until the one that is read begins, or never does.
+        self._other_index: int | None = None
+        self._aside: list[ProviderDelta] = []
+        self._model = ModelName()
 
     def read(self, chunk: Node) -> Iterator[ProviderDelta]:
         """Yield what one chunk says.
@@ -91,39 +128,36 @@ class Reader:
         if error is not None:
             yield ProviderDelta(error=error)
             return
-        model = chunk.text("model")
-        if model and not self._model_known:
-            self._model_known = True
-            yield ProviderDelta(model=model)
+        yield from self._model.tell(chunk.text("model"))
         usage = chunk.get("usage")
         for choice in chunk.items("choices"):
-            # Only the first of several answers is read.
-            if not choice.count("index"):
-                yield from self._choice(choice)
+            if is_first(choice):
+                yield from self._first(choice)
                 usage = usage or choice.get("usage")
+            elif not self._has_first:
+                self._set_aside(choice)
         if usage is not None:
-            yield usage_of(usage)
-            yield from self.finish()
+            yield from usage_of(usage)
+            if self._has_first:
+                yield from self._answer.end()
 
     def finish(self) -> Iterator[ProviderDelta]:
-        """Yield the end of the response, which waits for the usage, if the reason for stopping was said."""
-        if self._has_stopped:
-            # Pieces of calls may have come after it.
-            yield from self._calls.end()
-        if self._held is not None:
-            held, self._held = self._held, None
-            yield held
+        """Yield what waited for the end of the stream."""
+        aside, self._aside = self._aside, []
+        yield from aside
+        yield from self._answer.end()
 
-    def _choice(self, choice: Node) -> Iterator[ProviderDelta]:
-        delta = choice.get("delta")
-        if delta is not None:
-            yield from said(delta)
-            yield from _calls(delta, self._calls)
-        word = choice.text("finish_reason")
-        if word:
-            yield from self._calls.end()
-            self._has_stopped = True
-            self._held = done(word, STOP_REASONS)
+    def _first(self, choice: Node) -> Iterator[ProviderDelta]:
+        if not self._has_first:
+            self._has_first = True
+            self._answer, self._aside = _Answer(), []
+        yield from self._answer.read(choice)
+
+    def _set_aside(self, choice: Node) -> None:
+        index = choice.count("index")
+        if self._other_index in (None, index):
+            self._other_index = index
+            self._aside += self._answer.read(choice)
 
 
 def calls_of(message: Node) -> Iterator[ProviderDelta]:

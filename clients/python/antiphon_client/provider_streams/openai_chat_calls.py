@@ -3,10 +3,13 @@
 Nothing is passed on of a call before its id and name are known, nor before the
 calls that began earlier: so the order is the model's. Pieces that come after the
 end are passed on too: what takes the deltas tells a call that is not whole.
+
+Cost: linear in the pieces, however many calls they are of.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
 from antiphon.compiler.v1.provider_pb2 import ProviderDelta
@@ -31,6 +34,10 @@ class _Call:
     @property
     def is_known(self) -> bool:
         return bool(self.id and self._function)
+
+    @property
+    def is_passed_on(self) -> bool:
+        return self._name is not None
 
     def take(self, called: Node, arguments_key: str) -> None:
         self._is_free_text = self._is_free_text or arguments_key == "input"
@@ -65,7 +72,9 @@ class Calls:
     def __init__(self) -> None:
         self._names = CallNames()
         self._by_index: dict[int, _Call] = {}
-        self._in_order: list[_Call] = []
+        # Those whose turn has not come, and those that have not ended, in order.
+        self._waiting: deque[_Call] = deque()
+        self._open: list[_Call] = []
 
     def add(self, piece: Node, position: int) -> Iterator[ProviderDelta]:
         """Take a piece of a call and yield what is known now.
@@ -85,16 +94,19 @@ class Calls:
         call = self._call_at(place, piece.text("id") or "", is_named=is_named)
         for called, arguments_key in found:
             call.take(called, arguments_key)
-        yield from self._pass_on()
+        yield from self._pass_on(call)
 
     def add_legacy(self, called: Node) -> Iterator[ProviderDelta]:
         """Take a piece of the call of the older form, which has no id."""
-        self._call_at(self._LEGACY, "", is_named=bool(called.text("name"))).take(called, "arguments")
-        yield from self._pass_on()
+        call = self._call_at(self._LEGACY, "", is_named=bool(called.text("name")))
+        call.take(called, "arguments")
+        yield from self._pass_on(call)
 
     def end(self) -> Iterator[ProviderDelta]:
         """End all calls that have not ended, whatever was known of them."""
-        for call in self._in_order:
+        self._waiting.clear()
+        ended, self._open = self._open, []
+        for call in ended:
             yield from call.end(self._names)
 
     def _call_at(self, index: int, given_id: str, *, is_named: bool) -> _Call:
@@ -107,12 +119,14 @@ class Calls:
             or (call.has_ended and is_named and not given_id)
         ):
             call = self._by_index[index] = _Call()
-            self._in_order.append(call)
+            self._waiting.append(call)
+            self._open.append(call)
         call.id = call.id or given_id
         return call
 
-    def _pass_on(self) -> Iterator[ProviderDelta]:
-        for call in self._in_order:
-            if not call.is_known:
-                break
-            yield from call.pass_on(self._names)
+    def _pass_on(self, changed: _Call) -> Iterator[ProviderDelta]:
+        """Pass on what is new of a call, and of those that waited for it."""
+        if changed.is_passed_on:
+            yield from changed.pass_on(self._names)
+        while self._waiting and self._waiting[0].is_known:
+            yield from self._waiting.popleft().pass_on(self._names)

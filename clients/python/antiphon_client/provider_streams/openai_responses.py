@@ -7,22 +7,26 @@ encrypted, to be sent back as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from antiphon.compiler.v1 import provider_pb2 as pb
-from antiphon.compiler.v1.provider_pb2 import ProviderDelta, Usage
+from antiphon.compiler.v1.provider_pb2 import ProviderDelta
 from antiphon_client.provider_streams.deltas import (
     WORDLESS,
     CallNames,
+    ModelName,
     bounded,
     call_arguments,
     call_end,
     call_start,
     done,
     error_words,
+    net_of,
     opaque,
+    spent,
     whole_arguments,
 )
+from antiphon_client.provider_streams.openai_responses_words import SaidWords
 from antiphon_client.provider_streams.shapes import Node, ShapeError
 
 STOP_REASONS = {
@@ -31,27 +35,21 @@ STOP_REASONS = {
     "max_tokens": pb.STOP_REASON_MAX_TOKENS,
     "content_filter": pb.STOP_REASON_REFUSAL,
 }
-PARAGRAPH = "\n\n"
-"""What stands between two parts of a summary of reasoning."""
-
 _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 """Kinds of calls, and the key of their arguments."""
 _WORDS = frozenset({"output_text", "refusal"})
 """Parts of a message that are read as words."""
 
 
-def usage_of(node: Node) -> ProviderDelta:
-    """Return the usage: input net of what was read from the cache, never below 0."""
-    details = node.get("input_tokens_details")
-    cached = None if details is None else details.count("cached_tokens")
-    spent = node.get("output_tokens_details")
-    usage = Usage(
-        input_tokens=max((node.count("input_tokens") or 0) - (cached or 0), 0),
-        output_tokens=node.count("output_tokens") or 0,
+def usage_of(node: Node) -> Iterator[ProviderDelta]:
+    """Yield the usage: input net of what was read from the cache."""
+    cached = node.count_or_none("input_tokens_details", "cached_tokens")
+    return spent(
+        net_of(node.count_or_none("input_tokens"), cached),
+        node.count_or_none("output_tokens"),
         cache_read_tokens=cached,
-        thinking_tokens=None if spent is None else spent.count("reasoning_tokens"),
+        thinking_tokens=node.count_or_none("output_tokens_details", "reasoning_tokens"),
     )
-    return ProviderDelta(usage=usage)
 
 
 def ending(response: Node) -> Iterator[ProviderDelta]:
@@ -62,7 +60,7 @@ def ending(response: Node) -> Iterator[ProviderDelta]:
     """
     usage = response.get("usage")
     if usage is not None:
-        yield usage_of(usage)
+        yield from usage_of(usage)
     status = response.text("status") or "completed"
     if status == "failed":
         yield ProviderDelta(error=error_words(response) or "the response failed")
@@ -72,22 +70,6 @@ def ending(response: Node) -> Iterator[ProviderDelta]:
         yield done(reason or status, STOP_REASONS)
     else:
         raise ShapeError("status", f"is {bounded(status)}: the response is not complete")
-
-
-def item_words(item: Node) -> Iterator[ProviderDelta]:
-    """Yield the words of a whole item: a message's, or those of reasoning."""
-    kind = item.need_text("type")
-    if kind == "message":
-        for part in item.items("content"):
-            part_kind = part.need_text("type")
-            if part_kind == "output_text":
-                yield ProviderDelta(text=part.need_text("text"))
-            elif part_kind == "refusal":
-                yield ProviderDelta(refusal=part.need_text("refusal"))
-    elif kind == "reasoning":
-        for key in ("summary", "content"):
-            for index, part in enumerate(item.items(key)):
-                yield ProviderDelta(thinking=PARAGRAPH * (index > 0) + part.need_text("text"))
 
 
 class Items:
@@ -124,11 +106,23 @@ class Items:
             yield call_end(call_id)
 
 
-class _StartedCall(NamedTuple):
-    """A call that has started: its name within the response, and the provider's id."""
+@dataclass(slots=True)
+class _StartedCall:
+    """A call that has started.
+
+    Attributes:
+        name: Its name within the response.
+        call_id: The provider's id; None for none.
+        pieces: Its arguments so far.
+        has_arguments: Whether they are known to be all.
+        has_ended: Whether its item has ended.
+    """
 
     name: str
     call_id: str | None
+    pieces: list[str] = field(default_factory=list)
+    has_arguments: bool = False
+    has_ended: bool = False
 
 
 class Reader:
@@ -136,21 +130,26 @@ class Reader:
 
     def __init__(self) -> None:
         self._items = Items()
+        self._words = SaidWords()
         self._calls: dict[int, _StartedCall] = {}
+        self._calls_in_order: list[_StartedCall] = []
+        self._by_call_id: dict[str, _StartedCall] = {}
         # Where pieces of calls came that had not started.
         self._unstarted: set[int] = set()
         self._has_ended: set[tuple[int, str]] = set()
-        self._model_known = False
+        self._ended_places: set[int] = set()
+        self._ended_ids: set[str] = set()
+        self._model = ModelName()
         self._on: dict[str, Callable[[Node], Iterator[ProviderDelta]]] = {
             "response.output_text.delta": self._text,
             "response.refusal.delta": self._refusal,
-            "response.reasoning_summary_part.added": self._summary_part,
             "response.reasoning_summary_text.delta": self._thinking,
             "response.reasoning_text.delta": self._thinking,
-            "response.content_part.added": self._content_part,
             "response.output_item.added": self._added,
             "response.function_call_arguments.delta": self._arguments,
             "response.custom_tool_call_input.delta": self._arguments,
+            "response.function_call_arguments.done": self._whole_arguments,
+            "response.custom_tool_call_input.done": self._whole_arguments,
             "response.output_item.done": self._ended,
             "response.completed": self._ending,
             "response.incomplete": self._ending,
@@ -169,10 +168,8 @@ class Reader:
             yield ProviderDelta(error=error)
             return
         response = event.get("response")
-        model = None if response is None else response.text("model")
-        if model and not self._model_known:
-            self._model_known = True
-            yield ProviderDelta(model=model)
+        if response is not None:
+            yield from self._model.tell(response.text("model"))
         handler = self._on.get(event.need_text("type"))
         if handler is not None:
             yield from handler(event)
@@ -182,21 +179,13 @@ class Reader:
         return iter(())
 
     def _text(self, event: Node) -> Iterator[ProviderDelta]:
-        yield ProviderDelta(text=event.need_text("delta"))
+        yield self._words.say("text", event.need_text("delta"))
 
     def _refusal(self, event: Node) -> Iterator[ProviderDelta]:
-        yield ProviderDelta(refusal=event.need_text("delta"))
+        yield self._words.say("refusal", event.need_text("delta"))
 
     def _thinking(self, event: Node) -> Iterator[ProviderDelta]:
-        yield ProviderDelta(thinking=event.need_text("delta"))
-
-    def _summary_part(self, event: Node) -> Iterator[ProviderDelta]:
-        if event.count("summary_index"):
-            yield ProviderDelta(thinking=PARAGRAPH)
-
-    def _content_part(self, event: Node) -> Iterator[ProviderDelta]:
-        if event.count("content_index") and event.need("part").text("type") == "reasoning_text":
-            yield ProviderDelta(thinking=PARAGRAPH)
+        yield self._words.say_thinking(event)
 
     def _added(self, event: Node) -> Iterator[ProviderDelta]:
         yield from self._started(event.need("item"), _index(event))
@@ -208,7 +197,24 @@ class Reader:
             # The end of the item may still say the whole of it.
             self._unstarted.add(index)
         else:
-            yield call_arguments(call.name, event.need_text("delta"))
+            piece = event.need_text("delta")
+            call.pieces.append(piece)
+            yield call_arguments(call.name, piece)
+
+    def _whole_arguments(self, event: Node) -> Iterator[ProviderDelta]:
+        index = _index(event)
+        call = self._calls.get(index)
+        if call is None:
+            self._unstarted.add(index)
+        elif not call.has_ended:
+            whole = event.text("arguments") or event.text("input") or ""
+            said = "".join(call.pieces)
+            if not whole.startswith(said):
+                yield whole_arguments(call.name, whole)
+            elif len(whole) > len(said):
+                # A piece, as the rest: an answer that is cut may yet say that this is not all.
+                yield call_arguments(call.name, whole[len(said) :])
+            call.pieces, call.has_arguments = [whole], True
 
     def _ended(self, event: Node) -> Iterator[ProviderDelta]:
         item, index = event.need("item"), _index(event)
@@ -216,10 +222,22 @@ class Reader:
         if key in self._has_ended:
             return
         self._has_ended.add(key)
-        yield from self._started(item, index)
+        if event.get("output_index") is not None:
+            self._ended_places.add(index)
+        self._ended_ids.update(_ids_of(item))
+        yield from self._end(item, index, is_numbered=event.get("output_index") is not None)
+
+    def _end(self, item: Node, index: int, *, is_numbered: bool) -> Iterator[ProviderDelta]:
+        """Yield what an item says that has ended; its call is found by its id where no event numbers it."""
+        call = None if is_numbered else self._by_call_id.get(item.text("call_id") or "")
+        if call is None or call.has_ended:
+            yield from self._started(item, index)
+            call = self._calls.get(index)
         self._unstarted.discard(index)
-        call = self._calls.get(index)
+        yield from self._words.settle(item)
         yield from self._items.end(item, "" if call is None else call.name)
+        if call is not None and item.need_text("type") in _CALLS:
+            call.has_ended = True
 
     def _started(self, item: Node, index: int) -> Iterator[ProviderDelta]:
         """Yield the start of the call that an item is, unless it has started at its place."""
@@ -229,18 +247,37 @@ class Reader:
             return
         name, start = self._items.start(item)
         if name:
-            self._calls[index] = _StartedCall(name, call_id)
+            call = self._calls[index] = _StartedCall(name, call_id)
+            self._calls_in_order.append(call)
+            if call_id:
+                self._by_call_id.setdefault(call_id, call)
         yield from start
 
     def _ending(self, event: Node) -> Iterator[ProviderDelta]:
+        response = event.need("response")
+        yield from self._missed(response)
+        for call in self._calls_in_order:
+            if call.has_arguments and not call.has_ended:
+                yield call_end(call.name)
         while self._unstarted:
             self._unstarted.pop()
             yield self._items.start_unknown()
-        yield from ending(event.need("response"))
+        yield from ending(response)
+
+    def _missed(self, response: Node) -> Iterator[ProviderDelta]:
+        """Yield what a response has at its end of items whose own end did not come."""
+        for index, item in enumerate(response.items("output")):
+            if index in self._ended_places or not self._ended_ids.isdisjoint(_ids_of(item)):
+                continue
+            yield from self._end(item, index, is_numbered=False)
 
     def _error(self, event: Node) -> Iterator[ProviderDelta]:
         words = ": ".join(word for word in (event.text("code"), event.text("message")) if word)
         yield ProviderDelta(error=bounded(words or WORDLESS))
+
+
+def _ids_of(item: Node) -> set[str]:
+    return {given for key in ("id", "call_id") if (given := item.text(key))}
 
 
 def _index(event: Node) -> int:

@@ -17,17 +17,18 @@ from antiphon.compiler.v1.compiled_message_pb2 import CompileNote
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon.message.v1 import message_pb2
 from antiphon.message.v1.message_pb2 import Message
+from antiphon_client.importing.calls import position_of
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.openai_chat.custom_calls import mark_custom_call
 from antiphon_client.provider_streams.call_arguments import read_arguments
-from antiphon_client.provider_streams.faults import CAUSES, cut_reason, verdict
+from antiphon_client.provider_streams.faults import cut_reason, is_error, verdict
 from antiphon_client.provider_streams.reducer import (
-    CallPart,
-    OpaquePart,
+    ReducedCall,
+    ReducedOpaque,
     ReducedPart,
+    ReducedText,
+    ReducedThinking,
     Reduction,
-    TextPart,
-    ThinkingPart,
 )
 from antiphon_client.provider_streams.targets import OPENAI_CHAT, PROVIDERS, UNORDERED
 from antiphon_client.provider_streams.text_calls import take_text_call
@@ -35,6 +36,15 @@ from antiphon_client.provider_streams.text_calls import take_text_call
 _REPAIRED = "the arguments were no JSON; control characters, escapes or commas were mended, nothing was added"
 _NO_OBJECT = "the arguments are no JSON object; the call has none, and their text is kept beside"
 _TEXT_CALL = "the text was a call written as JSON; it became that call"
+
+
+_DIGEST_NAMES: dict[type[ReducedPart], str] = {
+    ReducedText: "TextPart",
+    ReducedThinking: "ThinkingPart",
+    ReducedCall: "CallPart",
+    ReducedOpaque: "OpaquePart",
+}
+"""What the parts are called where ids are made of them; another word would make other ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +73,9 @@ def response_fields(reduction: Reduction, context: ResponseContext) -> dict[str,
     reasons = ((call, cut_reason(call, reduction)) for call in reduction.calls)
     cut = [(call, reason) for call, reason in reasons if reason is not None]
     fault = verdict(reduction, cut)
+    left_out = {id(call) for call, _ in cut}
+    reduction.parts = [part for part in reduction.parts if id(part) not in left_out]
     for call, reason in cut:
-        reduction.parts.remove(call)
         text = f"a call of {call.start.name!r} was left out: {reason}"
         report.append(CompileNote(kind=note_pb.COMPILE_NOTE_KIND_PART_DROPPED, reason=text))
     parts = _in_order(reduction.parts, context.target)
@@ -83,11 +94,6 @@ def response_fields(reduction: Reduction, context: ResponseContext) -> dict[str,
     return fields
 
 
-def is_error(fault: pb.ResponseFault | None) -> bool:
-    """Tell whether a verdict is an error unless the caller keeps what there is."""
-    return fault is not None and fault.kind in CAUSES
-
-
 def _stop_reason(reduction: Reduction) -> pb.StopReason.ValueType:
     """Return why the model stopped; what it did says more than a plain end."""
     if reduction.done is None:
@@ -103,20 +109,20 @@ def _stop_reason(reduction: Reduction) -> pb.StopReason.ValueType:
 def _in_order(parts: Sequence[ReducedPart], target: str) -> list[ReducedPart]:
     """Return the parts in the order that counts: for targets without one, reasoning, text, calls."""
     kept = [
-        part for part in parts if not isinstance(part, ThinkingPart) or part.signatures or any(part.pieces)
+        part for part in parts if not isinstance(part, ReducedThinking) or part.signatures or any(part.pieces)
     ]
     if target not in UNORDERED:
         return kept
-    thinking = [piece for part in kept if isinstance(part, ThinkingPart) for piece in part.pieces]
-    signatures = [piece for part in kept if isinstance(part, ThinkingPart) for piece in part.signatures]
-    text = [piece for part in kept if isinstance(part, TextPart) for piece in part.pieces]
+    thinking = [piece for part in kept if isinstance(part, ReducedThinking) for piece in part.pieces]
+    signatures = [piece for part in kept if isinstance(part, ReducedThinking) for piece in part.signatures]
+    text = [piece for part in kept if isinstance(part, ReducedText) for piece in part.pieces]
     ordered: list[ReducedPart] = []
     if thinking or signatures:
-        ordered.append(ThinkingPart(thinking, signatures))
+        ordered.append(ReducedThinking(thinking, signatures))
     if text:
-        ordered.append(TextPart(text))
-    ordered += [part for part in kept if isinstance(part, OpaquePart)]
-    ordered += [part for part in kept if isinstance(part, CallPart)]
+        ordered.append(ReducedText(text))
+    ordered += [part for part in kept if isinstance(part, ReducedOpaque)]
+    ordered += [part for part in kept if isinstance(part, ReducedCall)]
     return ordered
 
 
@@ -139,25 +145,25 @@ class _Records:
             turn.status = message_pb2.MESSAGE_STATUS_INTERRUPTED
         turn.recipient.role = message_pb2.ROLE_USER
         content = turn.assistant_response
-        content.assistant_response = "".join(part.text for part in parts if isinstance(part, TextPart))
+        content.assistant_response = "".join(part.text for part in parts if isinstance(part, ReducedText))
         calls: list[Message] = []
         suffix = self._suffix(parts)
         blocks: list[block_pb.ContentBlock] = []
         for part in parts:
-            if isinstance(part, CallPart):
+            if isinstance(part, ReducedCall):
                 record = self._call(part, f"call_{len(calls)}_{suffix}")
                 calls.append(record)
-                blocks.append(_marker(record.action_request))
+                blocks.append(position_of(record.action_request))
             else:
                 blocks.append(self._block(part))
         if any(block.WhichOneof("block") != "text" for block in blocks):
             content.blocks.extend(blocks)
         return [turn, *calls]
 
-    def _block(self, part: TextPart | ThinkingPart | OpaquePart) -> block_pb.ContentBlock:
-        if isinstance(part, TextPart):
+    def _block(self, part: ReducedText | ReducedThinking | ReducedOpaque) -> block_pb.ContentBlock:
+        if isinstance(part, ReducedText):
             return block_pb.ContentBlock(text=block_pb.Text(text=part.text))
-        if isinstance(part, ThinkingPart):
+        if isinstance(part, ReducedThinking):
             thinking = block_pb.Thinking(
                 thinking="".join(part.pieces),
                 signature="".join(part.signatures) if part.signatures else None,
@@ -170,7 +176,7 @@ class _Records:
         )
         return block_pb.ContentBlock(opaque=opaque)
 
-    def _call(self, part: CallPart, made_id: str) -> Message:
+    def _call(self, part: ReducedCall, made_id: str) -> Message:
         start = part.start
         record = Message()
         request = record.action_request
@@ -186,7 +192,7 @@ class _Records:
             self._put_arguments(request, part)
         return record
 
-    def _put_arguments(self, request: message_pb2.ActionRequestContent, part: CallPart) -> None:
+    def _put_arguments(self, request: message_pb2.ActionRequestContent, part: ReducedCall) -> None:
         arguments = read_arguments(part.arguments)
         request.arguments_json = arguments.object_json
         if arguments.other_text is None or not part.has_arguments:
@@ -230,22 +236,15 @@ class _Records:
         digest = hashlib.sha256(self._metadata().encode())
         texts: tuple[str, ...]
         for part in parts:
-            if isinstance(part, CallPart):
+            if isinstance(part, ReducedCall):
                 texts = (part.start.name, part.arguments, part.start.thought_signature)
-            elif isinstance(part, OpaquePart):
+            elif isinstance(part, ReducedOpaque):
                 texts = (part.kind, part.data_json)
-            elif isinstance(part, TextPart):
+            elif isinstance(part, ReducedText):
                 texts = (part.text,)
             else:
                 texts = ("".join(part.pieces), "".join(part.signatures))
-            for text in (type(part).__name__, *texts):
+            for text in (_DIGEST_NAMES[type(part)], *texts):
                 encoded = text.encode()
                 digest.update(b"%d:" % len(encoded) + encoded)
         return digest.hexdigest()[:12]
-
-
-def _marker(request: message_pb2.ActionRequestContent) -> block_pb.ContentBlock:
-    call = block_pb.ToolCall(id=request.provider_call_id, name=request.function)
-    if request.HasField("thought_signature"):
-        call.thought_signature = request.thought_signature
-    return block_pb.ContentBlock(tool_call=call)

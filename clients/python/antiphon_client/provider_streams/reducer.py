@@ -40,7 +40,7 @@ from antiphon.compiler.v1.provider_pb2 import (
 
 
 @dataclass(slots=True, eq=False)
-class TextPart:
+class ReducedText:
     """Text that stands together."""
 
     pieces: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class TextPart:
 
 
 @dataclass(slots=True, eq=False)
-class ThinkingPart:
+class ReducedThinking:
     """Reasoning under one signature, or none."""
 
     pieces: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ class ThinkingPart:
 
 
 @dataclass(slots=True, eq=False)
-class CallPart:
+class ReducedCall:
     """One call.
 
     Attributes:
@@ -86,14 +86,14 @@ class CallPart:
 
 
 @dataclass(slots=True, eq=False)
-class OpaquePart:
+class ReducedOpaque:
     """A part that only its issuer can read."""
 
     kind: str
     data_json: str
 
 
-ReducedPart: TypeAlias = TextPart | ThinkingPart | CallPart | OpaquePart
+ReducedPart: TypeAlias = ReducedText | ReducedThinking | ReducedCall | ReducedOpaque
 
 
 @dataclass(slots=True)
@@ -119,14 +119,14 @@ class Reduction:
     is_done_after_error: bool = False
 
     @property
-    def calls(self) -> list[CallPart]:
+    def calls(self) -> list[ReducedCall]:
         """The calls, in the order in which they began."""
-        return [part for part in self.parts if isinstance(part, CallPart)]
+        return [part for part in self.parts if isinstance(part, ReducedCall)]
 
     @property
     def text(self) -> str:
         """The text of all parts, in order."""
-        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+        return "".join(part.text for part in self.parts if isinstance(part, ReducedText))
 
 
 class Reducer:
@@ -134,7 +134,7 @@ class Reducer:
 
     def __init__(self) -> None:
         self._reduction = Reduction()
-        self._calls: dict[str, CallPart] = {}
+        self._calls: dict[str, ReducedCall] = {}
         self._refusal: list[str] = []
         self._effects: dict[str, Callable[[Any], None]] = {
             "text": self._text,
@@ -165,28 +165,28 @@ class Reducer:
 
     def _text(self, text: str) -> None:
         last = self._reduction.parts[-1] if self._reduction.parts else None
-        if isinstance(last, TextPart):
+        if isinstance(last, ReducedText):
             last.pieces.append(text)
         elif text:
-            self._reduction.parts.append(TextPart([text]))
+            self._reduction.parts.append(ReducedText([text]))
 
     def _thinking(self, text: str) -> None:
         last = self._reduction.parts[-1] if self._reduction.parts else None
-        if isinstance(last, ThinkingPart) and not last.signatures:
+        if isinstance(last, ReducedThinking) and not last.signatures:
             last.pieces.append(text)
         else:
-            self._reduction.parts.append(ThinkingPart([text]))
+            self._reduction.parts.append(ReducedThinking([text]))
 
     def _signature(self, signature: str) -> None:
         last = self._reduction.parts[-1] if self._reduction.parts else None
-        if not isinstance(last, ThinkingPart):
-            last = ThinkingPart()
+        if not isinstance(last, ReducedThinking):
+            last = ReducedThinking()
             self._reduction.parts.append(last)
         last.signatures.append(signature)
 
     def _start(self, start: ToolCallStart) -> None:
         if start.id not in self._calls:
-            call = self._calls[start.id] = CallPart(start)
+            call = self._calls[start.id] = ReducedCall(start)
             self._reduction.parts.append(call)
 
     def _arguments(self, arguments: ToolCallArguments) -> None:
@@ -229,7 +229,7 @@ class Reducer:
         self._reduction.is_done_after_error = False
 
     def _opaque(self, opaque: OpaqueDelta) -> None:
-        self._reduction.parts.append(OpaquePart(opaque.kind, opaque.data_json))
+        self._reduction.parts.append(ReducedOpaque(opaque.kind, opaque.data_json))
 
     def _model(self, model: str) -> None:
         self._reduction.model = self._reduction.model or model

@@ -159,6 +159,19 @@ class Node:
             raise ShapeError(member.path, "must be a whole number of 0 or more")
         return value
 
+    def count_or_none(self, *keys: str) -> int | None:
+        """Return what a member counts, or a member of members; None where nothing there reads as a count.
+
+        For what an answer cost: an odd number there is no reason to refuse the answer.
+        """
+        node: Node | None = self
+        try:
+            for key in keys[:-1]:
+                node = None if node is None else node.get(key)
+            return None if node is None else node.count(keys[-1])
+        except ShapeError:
+            return None
+
     def flag(self, key: str) -> bool:
         """Tell whether an object's member is true."""
         member = self.get(key)

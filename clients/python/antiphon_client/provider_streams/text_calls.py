@@ -11,7 +11,7 @@ import re
 
 from antiphon.compiler.v1.provider_pb2 import ToolCallStart
 from antiphon_client.provider_streams.call_arguments import read_arguments
-from antiphon_client.provider_streams.reducer import CallPart, Reduction, TextPart
+from antiphon_client.provider_streams.reducer import ReducedCall, ReducedText, Reduction
 from antiphon_client.provider_streams.shapes import Node, ShapeError
 
 _FENCED = re.compile(r"\s*```(?:json|JSON)?[ \t]*\n(?P<inner>.*?)\n?[ \t]*```\s*", re.DOTALL)
@@ -28,16 +28,16 @@ def take_text_call(reduction: Reduction) -> bool:
     call = _call_of(reduction.text)
     if call is None:
         return False
-    texts = [part for part in reduction.parts if isinstance(part, TextPart)]
+    texts = [part for part in reduction.parts if isinstance(part, ReducedText)]
     reduction.parts = [
         call if part is texts[0] else part
         for part in reduction.parts
-        if part is texts[0] or not isinstance(part, TextPart)
+        if part is texts[0] or not isinstance(part, ReducedText)
     ]
     return True
 
 
-def _call_of(text: str) -> CallPart | None:
+def _call_of(text: str) -> ReducedCall | None:
     fenced = _FENCED.fullmatch(text)
     text = (text if fenced is None else fenced["inner"]).strip()
     # Most texts are no JSON, and this is cheaper to find than the parser's error.
@@ -60,4 +60,4 @@ def _call_of(text: str) -> CallPart | None:
     if read_arguments(given).problem is not None:
         return None
     start = ToolCallStart(id="text", name=name, id_is_local=True)
-    return CallPart(start, [given], has_arguments=True, is_complete=True, has_ended=True)
+    return ReducedCall(start, [given], has_arguments=True, is_complete=True, has_ended=True)
