@@ -103,9 +103,8 @@ def _part(part: Part) -> bytes:
     if type(part) is ResultPart:
         return _result(part)
     if type(part) is ImagePart:
-        if part.data is None and not part.mime_type:
-            return b"\x02" + _string(part.url or "") + _BYTES[part.detail]
-        return _image(part)
+        url = part.lone_url
+        return _image(part) if url is None else b"\x02" + _string(url) + _BYTES[part.detail]
     if type(part) is ThinkingPart:
         return (
             b"\x03"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compiler_service.texts import is_blank
+
 _JOINS = ("", "\n", "\n\n")
 
 
@@ -16,5 +18,5 @@ def blocks_say(written: Sequence[str], text: str) -> bool:
     """
     if len(written) == 1:
         return written[0] == text
-    kept = [each for each in written if each and not each.isspace()]
+    kept = [each for each in written if not is_blank(each)]
     return bool(kept) and any(text in (join.join(written), join.join(kept)) for join in _JOINS)

@@ -136,9 +136,10 @@ def _block(part: ResultContent) -> bytes:
 
 def _rare_part(part: Part) -> WirePart:
     if type(part) is ImagePart:
-        if part.data is None and not part.mime_type:
-            return WirePart(image_url=ImageUrl(url=part.url or "", detail=part.detail))
-        return WirePart(image=_image(part))
+        url = part.lone_url
+        if url is None:
+            return WirePart(image=_image(part))
+        return WirePart(image_url=ImageUrl(url=url, detail=part.detail))
     if type(part) is ThinkingPart:
         return WirePart(
             thinking=Thinking(

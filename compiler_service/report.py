@@ -62,6 +62,7 @@ _REASONS: dict[CompileNoteKind.ValueType, str] = {
     pb.COMPILE_NOTE_KIND_SYSTEM_TEXT_AS_USER: "system text within the history is a marked user turn",
     pb.COMPILE_NOTE_KIND_ARGUMENTS_REPAIRED: "the arguments' text was no JSON and was repaired",
     pb.COMPILE_NOTE_KIND_SUMMARY_NOT_RENDERED: _REPLACED,
+    pb.COMPILE_NOTE_KIND_KEYWORD_NAME_FOREIGN: "the target has another name for it; it was sent as it is",
 }
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from antiphon.compiler.v1 import compiler_service_pb2
 from antiphon.compiler.v1.compiler_service_pb2 import (
     BranchRef,
     CompileRequest,
+    PlanWindowRequest,
     Snapshot,
 )
 from antiphon.message.v1 import message_pb2
@@ -18,6 +17,7 @@ from antiphon_client.errors import FieldInvalidError, ReservedKeyError, Violatio
 from antiphon_client.ids import is_canonical_uuid
 from antiphon_client.limits import Limits
 from antiphon_client.messages.validation import validate_json_field, validate_message, validate_uuid
+from compiler_service.json_values import parse_checked
 from compiler_service.profiles import PROFILES
 from compiler_service.projection import check_target
 from compiler_service.projection.keyword_arguments import KWARGS
@@ -55,8 +55,7 @@ def check_request(
         violations.append(Violation(f"{field_prefix}profile", f"unknown profile {request.profile}"))
     _check_instruction(request, field_prefix, violations, limits)
     check_progression(request, field_prefix, violations)
-    for index, schema in enumerate(request.tool_schemas_json):
-        _check_object(schema, f"{field_prefix}tool_schemas_json[{index}]", violations)
+    check_tool_schemas(request, field_prefix, violations)
     _check_response_format(request, field_prefix, violations)
     for index, block in enumerate(request.context_blocks):
         for name, value in (("provider_name", block.provider_name), ("content", block.content)):
@@ -76,6 +75,14 @@ def check_progression(request: HistoryRequest, prefix: str, violations: list[Vio
     for index, message_id in enumerate(request.progression.message_ids):
         if not is_canonical_uuid(message_id):
             validate_uuid(message_id, f"{prefix}progression.message_ids[{index}]", violations)
+
+
+def check_tool_schemas(
+    request: CompileRequest | PlanWindowRequest, prefix: str, violations: list[Violation]
+) -> None:
+    """Append a violation for every tool schema that is not the JSON text of an object."""
+    for index, schema in enumerate(request.tool_schemas_json):
+        _check_object(schema, f"{prefix}tool_schemas_json[{index}]", violations)
 
 
 def check_counter(
@@ -204,5 +211,5 @@ def _check_object(text: str, path: str, violations: list[Violation]) -> None:
 
 
 def _refuse_reserved_key(provider_kwargs_json: str) -> None:
-    if provider_kwargs_json and RESERVED_KEY in json.loads(provider_kwargs_json):
+    if provider_kwargs_json and RESERVED_KEY in parse_checked(provider_kwargs_json):
         raise ReservedKeyError.of(KWARGS, RESERVED_KEY)

@@ -45,6 +45,7 @@ def build_server(settings: CompilerSettings, history_channel: grpc.aio.Channel |
             servicer, server
         ),
         opaque=OPAQUE,
+        figures=servicer.figures(),
         resources=[] if history_channel is None else [_Channel(history_channel)],
     )
 

@@ -22,6 +22,7 @@ from antiphon.compiler.v1.provider_pb2 import (
     ParseResponseResponse,
 )
 from antiphon.compiler.v1.target_pb2 import ListTargetsRequest, ListTargetsResponse
+from antiphon_client.edge.metrics import Figure
 from antiphon_client.edge.offload import run_weighted
 from antiphon_client.errors import FieldInvalidError
 from antiphon_client.limits import Limits
@@ -30,6 +31,8 @@ from compiler_service.cache.reading import BranchReader, BranchReading
 from compiler_service.compilation import Compilation, CompileSource, compile_turn
 from compiler_service.encoding import encode_response
 from compiler_service.folded.outcome import FoldedOutcome
+from compiler_service.profiles import PROFILES
+from compiler_service.profiles.folded import FOLDED
 from compiler_service.projection import list_targets
 from compiler_service.request_checks import check_request, check_snapshot
 from compiler_service.responses import assemble_response, parse_response
@@ -75,6 +78,10 @@ class CompilerServicer(CompilerServiceServicer):
     def kept_bytes(self) -> int:
         """Memory that the branches kept between calls take, estimated from above."""
         return self._branches.kept_bytes
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return what is published of the branches kept between calls."""
+        return self._branches.figures()
 
     # The edge takes a reply that is encoded already; the generated signature knows only messages.
     async def Compile(self, request: CompileRequest, context: Any) -> bytes:  # type: ignore[override]
@@ -131,12 +138,14 @@ class CompilerServicer(CompilerServiceServicer):
             if reading is not None:
                 self._branches.keep(reading, reading.former)
 
-    async def _read(self, request: HistoryRequest) -> tuple[BranchReading | None, int]:
+    async def _read(
+        self, request: HistoryRequest, *, folds: bool = False
+    ) -> tuple[BranchReading | None, int]:
         """Read the branch of a request that has one as its source; return it and the bytes to work on."""
         weight = request.ByteSize()
         if not request.HasField("branch"):
             return None, weight
-        reading = await self._branches.read(request)
+        reading = await self._branches.read(request, folds=folds)
         return reading, weight + reading.message_bytes
 
     async def _compile(
@@ -146,7 +155,7 @@ class CompilerServicer(CompilerServiceServicer):
         await run_weighted(
             request.ByteSize(), check_request, request, field_prefix, self._limits, self._counters
         )
-        reading, weight = await self._read(request)
+        reading, weight = await self._read(request, folds=PROFILES[request.profile] is FOLDED)
 
         def compile_and_encode() -> tuple[T, FoldedOutcome | None]:
             source = _source_of(request, reading, field_prefix, self._limits)

@@ -8,7 +8,7 @@ unchanged, its domain included.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NoReturn, Protocol
 
 import grpc
@@ -56,6 +56,10 @@ _OTHER_FRAME_BYTES = 1024
 """Bytes of header and footer beside the branch and its system record, at most."""
 
 
+Watcher = Callable[[SnapshotAssembler], None]
+"""Is called after each frame of a snapshot."""
+
+
 class SnapshotStub(Protocol):
     """The part of the history service's asyncio stub that a compilation needs."""
 
@@ -73,6 +77,7 @@ async def pull_snapshot(
     call: Call,
     limits: Limits,
     held: AssembledSnapshot | None = None,
+    watch: Watcher | None = None,
 ) -> AssembledSnapshot:
     """Read the snapshot that a request with a branch as its source asks for.
 
@@ -83,6 +88,7 @@ async def pull_snapshot(
         limits: Gives ``snapshot_bytes``, which what is held counts in.
         held: A snapshot of the branch at that revision or an earlier one, made
             without a progression: the history service may tell what has changed since.
+        watch: Is told of what has come so far where the snapshot is asked for whole.
 
     Raises:
         HistoryUnavailableError: The history service cannot be reached.
@@ -95,13 +101,13 @@ async def pull_snapshot(
         raise HistoryUnavailableError("no history service is configured")
     if held is not None:
         try:
-            snapshot = await _read(stub, request, call, limits, held)
+            snapshot = await _read(stub, request, call, limits, held, None)
         except SizeLimitExceededError:
             snapshot = None
         if snapshot is not None and (not snapshot.kept or _whole_bytes(snapshot) <= limits.snapshot_bytes):
             return snapshot
         # Near the limit only the whole stream tells on which side of it the branch is.
-    return await _read(stub, request, call, limits, None)
+    return await _read(stub, request, call, limits, None, watch)
 
 
 async def _read(
@@ -110,6 +116,7 @@ async def _read(
     call: Call,
     limits: Limits,
     held: AssembledSnapshot | None,
+    watch: Watcher | None,
 ) -> AssembledSnapshot:
     timeout = None if call.deadline is None else call.deadline - time.monotonic()
     if timeout is not None and timeout <= 0:
@@ -133,6 +140,8 @@ async def _read(
                     advice="select a part of it by a view or a progression",
                 )
             assembler.feed(frame)
+            if watch is not None:
+                watch(assembler)
     except grpc.RpcError as error:
         _raise_for(error)
     finally:

@@ -85,8 +85,8 @@ def _chunks_of(part: Part, budget: int) -> Iterator[PartChunk]:
         # An empty text is a part too, and a part needs a chunk to be seen.
         for piece in list(split_text(part.text, budget)) or [""]:
             yield PartChunk(text=piece)
-    elif type(part) is ImagePart and part.url is not None and not part.mime_type:
-        for piece in split_text(part.url, budget):
+    elif type(part) is ImagePart and (url := part.lone_url) is not None:
+        for piece in split_text(url, budget):
             yield PartChunk(image_url=ImageUrl(url=piece, detail=part.detail))
     else:
         yield PartChunk(whole=WirePart.FromString(encode_part(part)))

@@ -66,6 +66,6 @@ def encode_notes(notes: Iterable[Note]) -> bytes:
         head = heads.get((kind, detail))
         if head is None:
             head = heads[kind, detail] = Note(kind, (), detail).to_proto().SerializeToString()
-        ids = b"".join(_NOTE_IDS.parts([message_id.encode() for message_id in message_ids]))
+        ids = b"".join([_NOTE_IDS[len(each)] + each for each in map(str.encode, message_ids)])
         parts += (_REPORT[len(head) + len(ids)], head, ids)
     return b"".join(parts)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from antiphon_client.edge.call import current_call
+from antiphon_client.edge.metrics import Figure
+from antiphon_client.errors import BranchDeletedError, BranchNotFoundError
 from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot
+from compiler_service.cache.ahead import FoldingAhead
 from compiler_service.cache.branches import BranchAddress, BranchCache, KeptBranch, kept_branch
 from compiler_service.cache.messages import MessagesOnDemand
 from compiler_service.compilation import CompileSource
@@ -72,14 +75,42 @@ class BranchReader:
         self._stub = stub
         self._limits = limits
         self._cache = BranchCache(cache_bytes)
+        self._hits = self._misses = 0
 
     @property
     def kept_bytes(self) -> int:
         """Memory that what is kept takes, estimated from above."""
         return self._cache.memory_bytes
 
-    async def read(self, request: HistoryRequest) -> BranchReading:
+    def figures(self) -> tuple[Figure, ...]:
+        """Return what tells how much the cache spares and holds; a reading with a progression is past it."""
+        return (
+            Figure(
+                "antiphon_compile_cache_hits",
+                "Readings of a branch that needed only what has changed.",
+                lambda: self._hits,
+                is_count=True,
+            ),
+            Figure(
+                "antiphon_compile_cache_misses",
+                "Readings of a branch that took all of it.",
+                lambda: self._misses,
+                is_count=True,
+            ),
+            Figure("antiphon_compile_cache_branches", "Branches that are kept.", lambda: len(self._cache)),
+            Figure(
+                "antiphon_compile_cache_bytes",
+                "Memory of the branches that are kept, estimated from above.",
+                lambda: self._cache.memory_bytes,
+            ),
+        )
+
+    async def read(self, request: HistoryRequest, *, folds: bool = False) -> BranchReading:
         """Read what a request with a branch as its source selects.
+
+        Args:
+            request: The request.
+            folds: Whether FOLDED is to be made of it, which then begins at once.
 
         Raises:
             AntiphonError: As ``pull_snapshot`` does.
@@ -93,14 +124,31 @@ class BranchReader:
             if kept is not None and _is_past(request, kept):
                 kept = None
         held = None if kept is None else kept.snapshot
-        snapshot = await pull_snapshot(self._stub, request, call, self._limits, held)
+        ahead = FoldingAhead() if folds and address is not None else None
+        watch = None if ahead is None else ahead.look
+        try:
+            snapshot = await pull_snapshot(self._stub, request, call, self._limits, held, watch)
+        except (BranchDeletedError, BranchNotFoundError):
+            # What is deleted or erased there is not kept here until its place is wanted.
+            self._cache.drop(BranchAddress(call.tenant_id, request.branch.branch_id))
+            raise
         if held is not None and address is not None and snapshot.revision < held.revision:
             # The history was put back to an older copy: what is kept is of revisions that are gone.
             self._cache.drop(address)
+        if address is not None:
+            self._count(is_hit=bool(snapshot.kept))
         former = None
         if kept is not None and kept.folded is not None:
             former = kept.folded.moved(snapshot.kept)
+        if former is None and ahead is not None:
+            former = await ahead.history()
         return BranchReading(snapshot, former, address, held, sum(map(len, snapshot.messages)))
+
+    def _count(self, *, is_hit: bool) -> None:
+        if is_hit:
+            self._hits += 1
+        else:
+            self._misses += 1
 
     def keep(self, reading: BranchReading, folded: FoldedHistory | None) -> None:
         """Keep a reading, and what FOLDED has made of it, for later calls."""

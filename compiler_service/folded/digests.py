@@ -64,3 +64,7 @@ def follow(
         state.update(turns_form(stretch.turns))
         states.append(state)
     return DigestTrail(opening, stretches, tuple(states))
+
+
+EMPTY_TRAIL = DigestTrail((), (), (begin_digest(),))
+"""The trail before anything."""

@@ -60,18 +60,18 @@ def divide(messages: Sequence[Message], held: Iterable[Held]) -> Division:
         fresh += messages[at : candidate.start]
         at = candidate.start + candidate.stretch.length
         # A settled stretch follows an instruction.
-        if opening is None and fresh and _settles(fresh[-1]):
-            opening, fresh = _split_opening(fresh)
-        if opening is not None and (not fresh or _settles(fresh[-1])):
+        if opening is None and fresh and settles(fresh[-1]):
+            opening, fresh = split_opening(fresh)
+        if opening is not None and (not fresh or settles(fresh[-1])):
             settled += [*_blocks(fresh), candidate]
             fresh = []
         else:
             fresh += messages[candidate.start : at]
     fresh += messages[at:]
     if opening is None:
-        opening, fresh = _split_opening(fresh)
-    end = next((index for index in range(len(fresh), 0, -1) if _settles(fresh[index - 1])), 0)
-    return Division(opening, [*settled, *_blocks(fresh[:end])], fresh[end:])
+        opening, fresh = split_opening(fresh)
+    blocks, tail = cut_settled(fresh)
+    return Division(opening, [*settled, *blocks], tail)
 
 
 def placed(start: int, stretches: Iterable[Stretch]) -> tuple[Held, ...]:
@@ -83,15 +83,21 @@ def placed(start: int, stretches: Iterable[Stretch]) -> tuple[Held, ...]:
     return tuple(held)
 
 
-def _settles(message: Message) -> bool:
+def settles(message: Message) -> bool:
     """Tell whether a message is an instruction that is kept."""
     return message.WhichOneof("content") == "instruction" and takes_part(message)
 
 
-def _split_opening(messages: list[Message]) -> tuple[list[Message], list[Message]]:
+def split_opening(messages: list[Message]) -> tuple[list[Message], list[Message]]:
     """Return the messages up to the first instruction that is kept, and the others."""
-    end = next((index for index, message in enumerate(messages, 1) if _settles(message)), 0)
+    end = next((index for index, message in enumerate(messages, 1) if settles(message)), 0)
     return messages[:end], messages[end:]
+
+
+def cut_settled(messages: list[Message]) -> tuple[list[list[Message]], list[Message]]:
+    """Return the messages after an opening in settled blocks, and those that no instruction settles."""
+    end = next((index for index in range(len(messages), 0, -1) if settles(messages[index - 1])), 0)
+    return _blocks(messages[:end]), messages[end:]
 
 
 def _blocks(messages: list[Message]) -> list[list[Message]]:
@@ -99,7 +105,7 @@ def _blocks(messages: list[Message]) -> list[list[Message]]:
     blocks: list[list[Message]] = []
     start = 0
     for end, message in enumerate(messages, 1):
-        if end == len(messages) or (end - start >= STRETCH_MESSAGES and _settles(message)):
+        if end == len(messages) or (end - start >= STRETCH_MESSAGES and settles(message)):
             blocks.append(messages[start:end])
             start = end
     return blocks

@@ -25,6 +25,7 @@ from compiler_service.instruction_view import BlockUse, prompt_context, view_ins
 from compiler_service.json_values import ProjectionSet, parse_checked
 from compiler_service.report import Note, note, notes_about
 from compiler_service.state import AssistantTurn, InstructionTurn, Record
+from compiler_service.texts import is_blank
 
 _INTERRUPTED = message_pb2.MESSAGE_STATUS_INTERRUPTED
 
@@ -160,7 +161,7 @@ def _is_calling(content: AssistantResponseContent) -> bool:
         kind = block.WhichOneof("block")
         if kind == "tool_call":
             calls = True
-        elif kind == "text" and block.text.text.strip():
+        elif kind == "text" and not is_blank(block.text.text):
             return False
     return calls
 
@@ -178,8 +179,4 @@ def _leaves_blocks_out(content: AssistantResponseContent) -> bool:
     text = content.assistant_response
     if not text:
         return any(written)
-    return not all(map(_is_blank, written)) and not blocks_say(written, text)
-
-
-def _is_blank(text: str) -> bool:
-    return not text or text.isspace()
+    return not all(map(is_blank, written)) and not blocks_say(written, text)

@@ -66,6 +66,11 @@ def settle(division: Division, messages: Sequence[Message]) -> Settled:
     )
 
 
+def settle_alone(messages: Sequence[Message]) -> Stretch:
+    """Compile settled messages as if no final response stood elsewhere; ``settle`` makes that good."""
+    return finish_stretch(draft_stretch(*_screened(messages), frozenset()))
+
+
 def _screened(messages: Sequence[Message]) -> _Fresh:
     return _Fresh(messages, screen_messages(messages))
 

@@ -25,11 +25,13 @@ def call_ids(calls: Sequence[Call], remarks: Remarks) -> list[str]:
     if len(set(given)) == len(given):
         return given
     taken: set[str] = set()
+    reserved = set(given)
     ids: list[str] = []
     for call, call_id in zip(calls, given, strict=True):
         chosen = call_id
         if chosen in taken:
-            chosen = _free_id(call.message.id, taken.union(given))
+            chosen = _free_id(call.message.id, reserved)
+            reserved.add(chosen)
             remarks.add(
                 notes_pb.COMPILE_NOTE_KIND_CALL_ID_MAPPED, call.message.id, "a call beside it has it too"
             )

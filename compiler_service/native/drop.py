@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1 import message_pb2
 from antiphon.message.v1.message_pb2 import Message
-from compiler_service.native.instruction import without_blanks
+from compiler_service.native.blank_texts import without_blanks
 from compiler_service.native.items import Call, Item, Orphan, Outcome, Round, Spoken
 from compiler_service.native.outcome import outcome_content
 from compiler_service.native.turns import JsonPart, NativeTurn, Part, TextPart

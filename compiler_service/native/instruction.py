@@ -6,17 +6,17 @@ turn keeps its bytes when it becomes history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1 import content_block_pb2, message_pb2
 from antiphon.message.v1.message_pb2 import InstructionContent, Message
 from antiphon_client.messages.rendering import image_url, render_instruction_text
 from compiler_service.instruction_view import guidance_of, prompt_context
+from compiler_service.native.blank_texts import without_blanks
 from compiler_service.native.blocks import part_of
 from compiler_service.native.turns import SYSTEM_TEXT_MARK, ImagePart, NativeTurn, Part, TextPart
 from compiler_service.native.unknown_blocks import unknown_block
 from compiler_service.remarks import Remarks
+from compiler_service.texts import is_blank
 
 _USER = message_pb2.ROLE_USER
 _SYSTEM = message_pb2.ROLE_SYSTEM
@@ -45,7 +45,7 @@ def instruction_turn(message: Message, message_id: str, remarks: Remarks) -> Nat
         parts = _parts_of_blocks(content, message_id, remarks)
     else:
         text = _text_of(content, message_id, remarks)
-        parts = [TextPart(text, message_id)] if text and not text.isspace() else []
+        parts = [] if is_blank(text) else [TextPart(text, message_id)]
         if text and not parts and content.images:
             remarks.add(notes_pb.COMPILE_NOTE_KIND_EMPTY_PART_DROPPED, message_id)
         if content.images:
@@ -106,24 +106,6 @@ def _parts_of_blocks(content: InstructionContent, message_id: str, remarks: Rema
         else:
             parts.append(part)
     return without_blanks(parts, remarks)
-
-
-def without_blanks(parts: Iterable[Part], remarks: Remarks) -> list[Part]:
-    """Return the parts without blank texts; remark on those."""
-    kept: list[Part] = []
-    for part in parts:
-        if type(part) is TextPart and not part.text.strip():
-            drop_blank(part, remarks)
-        else:
-            kept.append(part)
-    return kept
-
-
-def drop_blank(part: TextPart, remarks: Remarks) -> None:
-    """Remark that a blank text is left out, and its cache mark with it."""
-    remarks.add(notes_pb.COMPILE_NOTE_KIND_EMPTY_PART_DROPPED, part.message_id)
-    if part.cache_mark is not None:
-        remarks.add(notes_pb.COMPILE_NOTE_KIND_CACHE_MARK_DROPPED, part.message_id, "on a blank text")
 
 
 def _marked(parts: list[Part], message_id: str) -> list[Part]:

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1.message_pb2 import Message
 from compiler_service.native.items import Call, Response, Round
-from compiler_service.native.response import Mark, ResponsePart, marks_of, response_parts
+from compiler_service.native.response import PositionMark, ResponsePart, position_marks, response_parts
 from compiler_service.native.turns import CallPart, Part
 from compiler_service.remarks import Remarks
 
@@ -43,7 +43,7 @@ def call_order(item: Round) -> tuple[Call, ...]:
     """Return a round's calls in the order in which they stand in its turn."""
     if len(item.calls) < 2 or not any(each.message.assistant_response.blocks for each in item.responses):
         return item.calls
-    slots, _ = _placed(item, lambda response: marks_of(response.message))
+    slots, _ = _placed(item, lambda response: position_marks(response.message))
     return tuple([slot for slot in slots if isinstance(slot, Call)])
 
 
@@ -82,7 +82,7 @@ def _usual_layout(item: Round, call_parts: Sequence[CallPart], remarks: Remarks)
         del slots[first_mark:]
     parts: list[Part] = []
     for slot in slots:
-        if isinstance(slot, Mark):
+        if isinstance(slot, PositionMark):
             return None
         parts.append(slot)
     parts += call_parts
@@ -97,7 +97,7 @@ def _any_layout(item: Round, call_parts: Sequence[CallPart], remarks: Remarks) -
     for slot in slots:
         if isinstance(slot, Call):
             parts.append(next(waiting))
-        elif slot is not None and not isinstance(slot, Mark):
+        elif slot is not None and not isinstance(slot, PositionMark):
             parts.append(slot)
     records = [member.message for member in _in_order(item) if member.message.id not in silent]
     return Layout(parts, records, len(spans) - len(silent))
@@ -126,10 +126,10 @@ def _placed(
         else:
             calls.append((member, start))
             slots.append(None)
-    marked: dict[Mark, list[int]] = {}
+    marked: dict[PositionMark, list[int]] = {}
     for place in range(len(slots) - 1, -1, -1):
         mark = slots[place]
-        if isinstance(mark, Mark):
+        if isinstance(mark, PositionMark):
             # The first position comes last, to be taken first.
             marked.setdefault(mark, []).append(place)
     for call, own_place in calls:
@@ -138,11 +138,11 @@ def _placed(
     return slots, spans
 
 
-def _places_of(message: Message, marked: dict[Mark, list[int]]) -> list[int] | None:
+def _places_of(message: Message, marked: dict[PositionMark, list[int]]) -> list[int] | None:
     request = message.action_request
     if request.provider_call_id:
-        return marked.get(Mark(request.provider_call_id, ""))
-    return marked.get(Mark(message.id, "")) or marked.get(Mark("", request.function))
+        return marked.get(PositionMark(request.provider_call_id, ""))
+    return marked.get(PositionMark(message.id, "")) or marked.get(PositionMark("", request.function))
 
 
 def _silent_ids(slots: Sequence[_Slot], spans: Sequence[_Span], remarks: Remarks) -> set[str]:
@@ -150,7 +150,7 @@ def _silent_ids(slots: Sequence[_Slot], spans: Sequence[_Span], remarks: Remarks
     silent: set[str] = set()
     for response, start, end, speaks in spans:
         for slot in slots[start:end]:
-            if isinstance(slot, Mark):
+            if isinstance(slot, PositionMark):
                 detail = "position of a call that is not selected"
                 remarks.add(notes_pb.COMPILE_NOTE_KIND_PART_DROPPED, response.message.id, detail)
             else:

@@ -15,6 +15,7 @@ from compiler_service.native.unknown_blocks import listing_unknown_blocks
 from compiler_service.remarks import Remarks
 from compiler_service.report import Note, notes_about
 from compiler_service.state import CompileState
+from compiler_service.texts import is_blank
 
 _ASSISTANT = message_pb2.ROLE_ASSISTANT
 _TOOL = message_pb2.ROLE_TOOL
@@ -85,11 +86,11 @@ def _add_plain(response: Response, turns: list[NativeTurn], remarks: Remarks) ->
     message = response.message
     text = message.assistant_response.assistant_response
     message_id = message.id
-    if text and not text.isspace():
-        extras = message.metadata_json or None
-        turns.append(NativeTurn(_ASSISTANT, (TextPart(text, message_id),), (message_id,), True, extras))
-    else:
+    if is_blank(text):
         remarks.add(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, message_id)
+        return
+    extras = message.metadata_json or None
+    turns.append(NativeTurn(_ASSISTANT, (TextPart(text, message_id),), (message_id,), True, extras))
 
 
 def _add_lone_call(call: Call, turns: list[NativeTurn], remarks: Remarks) -> None:

@@ -57,13 +57,30 @@ class _OpenCall:
 class _OpenRound:
     """A round on its way; closed when something follows it that is not a model's."""
 
-    __slots__ = ("_awaited", "calls", "is_closed", "responses")
+    __slots__ = ("_awaited", "_signed", "calls", "is_closed", "responses")
 
     def __init__(self) -> None:
         self.responses: list[Response] = []
         self.calls: list[_OpenCall] = []
         self.is_closed = False
         self._awaited: Counter[str] | None = None
+        # The place of the response with signed reasoning that is replayed.
+        self._signed: int | None = None
+
+    def take(self, response: Response) -> bool:
+        """Take a response if there is room for it; tell whether there was.
+
+        Two signed reasonings never stand in one turn. Those of responses that
+        call nothing need not be replayed: they give way.
+        """
+        if _is_signed(response.message.assistant_response):
+            if self._signed is not None:
+                if self.calls:
+                    return False
+                self.responses[self._signed] = self.responses[self._signed]._replace(is_replayable=False)
+            self._signed = len(self.responses)
+        self.responses.append(response)
+        return True
 
     def awaits(self, call: _OpenCall) -> bool:
         """Tell whether a response of this closed round marks the position of one more call of its id."""
@@ -123,9 +140,9 @@ class _Pairing:
     def respond(self, position: int, message: Message) -> None:
         """Take a response: of the round before it, unless that is closed."""
         current = self._round
-        if current is None or current.is_closed or not _make_room(current, message):
-            current = self._begin()
-        current.responses.append(Response(position, message))
+        response = Response(position, message)
+        if current is None or current.is_closed or not current.take(response):
+            self._begin().take(response)
 
     def call(self, message: Message) -> None:
         """Take a call: of the round before it, even a closed one that has marked its position."""
@@ -218,28 +235,6 @@ class _ProviderIds:
             if not nearest:
                 rounds.pop()
         return call, False
-
-
-def _make_room(current: _OpenRound, message: Message) -> bool:
-    """Tell whether a response may join a round; two signed reasonings never stand in one turn.
-
-    Those of responses that call nothing need not be replayed: they give way.
-    """
-    if not _is_signed(message.assistant_response):
-        return True
-    signed = [
-        response.is_replayable and _is_signed(response.message.assistant_response)
-        for response in current.responses
-    ]
-    if True not in signed:
-        return True
-    if current.calls:
-        return False
-    current.responses = [
-        response._replace(is_replayable=False) if gives_way else response
-        for response, gives_way in zip(current.responses, signed, strict=True)
-    ]
-    return True
 
 
 def _is_signed(content: AssistantResponseContent) -> bool:

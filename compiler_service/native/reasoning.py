@@ -16,17 +16,17 @@ def with_one_reasoning(parts: Iterable[Part]) -> list[Part]:
     its signature holds for its very text.
     """
     kept: list[Part] = []
-    places: dict[tuple[str | None, str | None], int] = {}
+    found: dict[tuple[str | None, str | None], tuple[int, list[str]]] = {}
     for part in parts:
         if type(part) is not ThinkingPart or part.signature is not None:
             kept.append(part)
             continue
-        issuer = (part.provider, part.model)
-        place = places.setdefault(issuer, len(kept))
-        if place == len(kept):
+        place, texts = found.setdefault((part.provider, part.model), (len(kept), []))
+        if not texts:
             kept.append(part)
-            continue
+        texts.append(part.thinking)
+    for place, texts in found.values():
         first = kept[place]
-        if type(first) is ThinkingPart:
-            kept[place] = first._replace(thinking=f"{first.thinking}{_SEPARATOR}{part.thinking}")
+        if len(texts) > 1 and type(first) is ThinkingPart:
+            kept[place] = first._replace(thinking=_SEPARATOR.join(texts))
     return kept

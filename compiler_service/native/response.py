@@ -9,22 +9,23 @@ from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1.content_block_pb2 import ContentBlock
 from antiphon.message.v1.message_pb2 import Message
 from compiler_service.display_text import blocks_say
+from compiler_service.native.blank_texts import drop_blank
 from compiler_service.native.blocks import part_of
-from compiler_service.native.instruction import drop_blank
 from compiler_service.native.items import Response
 from compiler_service.native.turns import OpaquePart, Part, TextPart, ThinkingPart
 from compiler_service.native.unknown_blocks import unknown_block
 from compiler_service.remarks import Remarks
+from compiler_service.texts import is_blank
 
 
-class Mark(NamedTuple):
+class PositionMark(NamedTuple):
     """The position of a call: its provider's id; without one, its name."""
 
     call_id: str
     name: str
 
 
-ResponsePart: TypeAlias = Part | Mark
+ResponsePart: TypeAlias = Part | PositionMark
 
 
 def response_parts(response: Response, remarks: Remarks) -> list[ResponsePart]:
@@ -64,32 +65,32 @@ def response_parts(response: Response, remarks: Remarks) -> list[ResponsePart]:
                 if type(part) is TextPart:
                     texts.append(part)
     text = content.assistant_response
-    if text and not text.isspace() and not blocks_say(written, text):
+    if not is_blank(text) and not blocks_say(written, text):
         _put_text(parts, texts, TextPart(text, message.id), remarks)
     return parts
 
 
-def marks_of(message: Message) -> list[Mark]:
+def position_marks(message: Message) -> list[PositionMark]:
     """Return the marks of a response, in order."""
     blocks = message.assistant_response.blocks
     return [_mark_of(block) for block in blocks if block.WhichOneof("block") == "tool_call"]
 
 
-def _mark_of(block: ContentBlock) -> Mark:
+def _mark_of(block: ContentBlock) -> PositionMark:
     call_id = block.tool_call.id
-    return Mark(call_id, "" if call_id else block.tool_call.name)
+    return PositionMark(call_id, "" if call_id else block.tool_call.name)
 
 
 def _stays(part: Part, response: Response, remarks: Remarks) -> bool:
     """Tell whether a block stays; remark on it where not."""
     if type(part) is TextPart:
-        if part.text and not part.text.isspace():
+        if not is_blank(part.text):
             return True
         drop_blank(part, remarks)
         return False
     if type(part) is ThinkingPart:
         if part.signature is None:
-            if part.thinking and not part.thinking.isspace():
+            if not is_blank(part.thinking):
                 return True
             remarks.add(notes_pb.COMPILE_NOTE_KIND_EMPTY_PART_DROPPED, part.message_id)
             return False
@@ -108,5 +109,5 @@ def _put_text(parts: list[ResponsePart], texts: Sequence[TextPart], text: TextPa
         place = next(place for place, part in enumerate(parts) if type(part) is TextPart)
         parts[:] = [part for part in parts if type(part) is not TextPart]
     else:
-        place = next((place for place, part in enumerate(parts) if type(part) is Mark), len(parts))
+        place = next((place for place, part in enumerate(parts) if type(part) is PositionMark), len(parts))
     parts.insert(place, text)

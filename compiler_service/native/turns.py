@@ -66,6 +66,11 @@ class ImagePart(NamedTuple):
     detail: ImageDetail.ValueType
     message_id: str
 
+    @property
+    def lone_url(self) -> str | None:
+        """The URL of an image that is an address alone, which travels in a shorter form; else None."""
+        return None if self.mime_type else self.url
+
 
 class OpaquePart(NamedTuple):
     """A part that only its issuer can read."""

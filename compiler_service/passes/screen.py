@@ -21,7 +21,10 @@ _EXCLUDED = message_pb2.MESSAGE_STATUS_EXCLUDED
 _INTERRUPTED = message_pb2.MESSAGE_STATUS_INTERRUPTED
 _KNOWN_STATUSES = frozenset(message_pb2.MessageStatus.values())
 _INTERIM = message_pb2.ACTION_RESPONSE_STATE_INTERIM
-_COMPILED_KINDS = frozenset(("system", "instruction", "assistant_response", "action_response", "summary"))
+_FOLDED_KINDS = frozenset(("system", "instruction", "assistant_response", "action_response", "summary"))
+"""Kinds of records that FOLDED compiles; of a call it renders nothing but its outcome."""
+_NATIVE_KINDS = _FOLDED_KINDS | {"action_request"}
+"""Kinds of records that NATIVE compiles."""
 
 
 class Screened(NamedTuple):
@@ -45,13 +48,13 @@ class Screened(NamedTuple):
 
 
 def screen(state: CompileState) -> CompileState:
-    """Leave out excluded records and answered interim responses.
+    """Leave out excluded records and answered interim responses; of the profile NATIVE.
 
     Raises:
         UnsupportedContentError: Selected records of a kind or status that this
             compiler does not know; all of them are listed.
     """
-    screened = screen_messages(state.messages)
+    screened = screen_messages(state.messages, _NATIVE_KINDS)
     refuse_unknown(screened.unknown)
     records, interim = without_answered_interims(screened, frozenset(screened.finals))
     system, excluded, interrupted = screen_system(
@@ -73,8 +76,15 @@ def takes_part(message: Message) -> bool:
     return message.status != _EXCLUDED and message.status in _KNOWN_STATUSES
 
 
-def screen_messages(messages: Iterable[Message]) -> Screened:
-    """Sort messages. Cost: linear in the messages."""
+def screen_messages(messages: Iterable[Message], compiled_kinds: Collection[str] = _FOLDED_KINDS) -> Screened:
+    """Sort messages.
+
+    Args:
+        messages: The messages.
+        compiled_kinds: Kinds of records that the profile compiles.
+
+    Cost: linear in the messages.
+    """
     screened = Screened([], [], [], [], [], [])
     records, excluded, unknown, interrupted, interims, finals = screened
     for message in messages:
@@ -87,7 +97,7 @@ def screen_messages(messages: Iterable[Message]) -> Screened:
             unknown.append(message.id)
             continue
         records.append((kind, message))
-        if status == _INTERRUPTED and kind in _COMPILED_KINDS:
+        if status == _INTERRUPTED and kind in compiled_kinds:
             interrupted.append(message.id)
         if kind == "action_response":
             response = message.action_response

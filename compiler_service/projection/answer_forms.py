@@ -12,7 +12,9 @@ from compiler_service.projection.splicing import quote, write_object
 from compiler_service.projection.strict_schema import StrictSchema, strict_form
 from compiler_service.projection.writing import Writing
 
-_EXAMPLE = "an example is no schema"
+_EXAMPLE = "an example is no schema; give a JSON Schema as the response format"
+_NOT_STRICT = "sent without strict"
+_NOT_SENT = "not sent: say the shape in the instruction"
 
 
 def write_answer_form(form: ResponseFormat, writing: Writing) -> dict[str, str]:
@@ -26,7 +28,7 @@ def write_answer_form(form: ResponseFormat, writing: Writing) -> dict[str, str]:
 
 
 def _openai_format(form: ResponseFormat, writing: Writing) -> dict[str, str]:
-    strict = _strict(form, writing)
+    strict = _strict(form, writing, _NOT_STRICT)
     if strict.text is not None:
         schema = strict.text
     elif form.HasField("schema"):
@@ -48,7 +50,7 @@ def _openai_responses(form: ResponseFormat, writing: Writing) -> dict[str, str]:
 
 
 def _anthropic(form: ResponseFormat, writing: Writing) -> dict[str, str]:
-    strict = _strict(form, writing)
+    strict = _strict(form, writing, _NOT_SENT)
     if strict.text is None:
         # There is no weaker form: what is not strict is refused.
         return {}
@@ -59,7 +61,7 @@ def _anthropic(form: ResponseFormat, writing: Writing) -> dict[str, str]:
 def _gemini(form: ResponseFormat, writing: Writing) -> dict[str, str]:
     members = {"responseMimeType": '"application/json"'}
     if form.HasField("schema"):
-        cleaned = clean_schema(form.schema.json_schema)
+        cleaned = clean_schema(form.schema.json_schema, writing.inlining)
         members["responseSchema"] = cleaned.text
         if cleaned.lost:
             _downgrade(writing, f"left out {', '.join(cleaned.lost)}")
@@ -75,14 +77,15 @@ def _ollama(form: ResponseFormat, writing: Writing) -> dict[str, str]:
     return {"format": '"json"'}
 
 
-def _strict(form: ResponseFormat, writing: Writing) -> StrictSchema:
+def _strict(form: ResponseFormat, writing: Writing, weaker: str) -> StrictSchema:
+    """Return the strict form; where there is none, report why, and what becomes of the shape instead."""
     if form.HasField("schema"):
         rule = TABLE.strict_schemas[writing.target.row.strict_schema or ""]
         strict = strict_form(form.schema.json_schema, rule)
     else:
         strict = StrictSchema(None, _EXAMPLE)
     if strict.text is None:
-        _downgrade(writing, strict.reason)
+        _downgrade(writing, f"{strict.reason}; {weaker}")
     return strict
 
 

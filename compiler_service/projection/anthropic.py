@@ -31,6 +31,7 @@ from compiler_service.native.turns import (
 from compiler_service.projection.arguments import arguments_object
 from compiler_service.projection.cache_marks import MarkGate, write_within_limit
 from compiler_service.projection.images import source_of
+from compiler_service.projection.import_entries import EntryReader
 from compiler_service.projection.import_forms import (
     BlockForms,
     Forms,
@@ -39,8 +40,6 @@ from compiler_service.projection.import_forms import (
     with_difference,
     with_member,
 )
-from compiler_service.projection.import_marks import MarksReader
-from compiler_service.projection.reasoning import reasoning_of
 from compiler_service.projection.splicing import inside, member_values, quote, write_array, write_object
 from compiler_service.projection.writing import (
     ASSISTANT,
@@ -50,11 +49,14 @@ from compiler_service.projection.writing import (
     result_images,
     result_text,
     results_of,
+    spoken_system,
 )
 from compiler_service.texts import is_blank
 
 _REASONING_IN_INPUT = "reasoning_in_tool_input"
 _REASONING_KEY = "reasoning_content"
+_MOST_REASONING_ADDED = 4 * 2**20
+"""Characters of reasoning that arguments are given in one request: every call repeats that of its turn."""
 _CACHE_MARK = "cache_control"
 
 
@@ -69,11 +71,9 @@ def write_turns(writing: Writing) -> dict[str, str]:
 
 def _members(request: _Request, writing: Writing) -> dict[str, str]:
     members: dict[str, str] = {}
-    system = writing.prepared.system_text
-    if system is not None and not is_blank(system):
+    system = spoken_system(writing)
+    if system is not None:
         members["system"] = request.system(system)
-    elif system is not None:
-        writing.losses.add(notes_pb.COMPILE_NOTE_KIND_EMPTY_PART_DROPPED, writing.system_id)
     members["messages"] = write_array(request.messages())
     return members
 
@@ -84,8 +84,9 @@ class _Request:
     def __init__(self, writing: Writing, gate: MarkGate) -> None:
         self._writing = writing
         self._gate = gate
-        self._forms = MarksReader(METADATA_KEY, Forms)
+        self._forms = EntryReader(METADATA_KEY, Forms)
         self._adds_reasoning = _REASONING_IN_INPUT in writing.target.flags
+        self._reasoning_left = _MOST_REASONING_ADDED
         self._messages: list[str] = []
         self._results: list[ResultPart] = []
         self._result_blocks: list[str] = []
@@ -202,20 +203,39 @@ class _Request:
         taken = block_forms(forms)
         ids = iter(self._writing.ids.open_round(calls_of(parts)))
         blocks: list[str] = []
+        said: list[str] = []
         for part in parts:
             if isinstance(part, CallPart):
-                blocks.append(self._call(part, next(ids), parts))
-            else:
-                blocks.append(self._block(part, taken))
+                # One text from here on, so that the next calls need not join it again.
+                said = ["".join(said)]
+                blocks.append(self._call(part, next(ids), said[0]))
+                continue
+            if isinstance(part, ThinkingPart):
+                said.append(part.thinking)
+            blocks.append(self._block(part, taken))
         self._messages.append(_message("assistant", write_array(blocks), forms))
 
-    def _call(self, call: CallPart, call_id: str, parts: Sequence[Part]) -> str:
+    def _call(self, call: CallPart, call_id: str, reasoning: str) -> str:
+        """Write a call, with the reasoning before it where the target wants that."""
         name = self._writing.names.of(call.name, call.message_id)
         arguments = arguments_object(call, self._writing.losses)
         if self._adds_reasoning:
-            arguments = _with_reasoning(arguments, reasoning_of(parts[: parts.index(call)]))
+            arguments = self._with_reasoning(call, arguments, reasoning)
         written = f'{{"type":"tool_use","id":{quote(call_id)},"name":{quote(name)},"input":{arguments}}}'
         return self._formed(written, self._forms.read(call.extras_json).block, call.message_id)
+
+    def _with_reasoning(self, call: CallPart, arguments: str, reasoning: str) -> str:
+        """Add the reasoning to the arguments, unless there is none or they have such a key."""
+        if not reasoning or _REASONING_KEY in member_values(arguments):
+            return arguments
+        if len(reasoning) > self._reasoning_left:
+            detail = f"of arguments that want it: more than {_MOST_REASONING_ADDED} characters in one request"
+            self._writing.losses.add(notes_pb.COMPILE_NOTE_KIND_THINKING_DROPPED, call.message_id, detail)
+            return arguments
+        self._reasoning_left -= len(reasoning)
+        detail = f"reasoning put into the arguments, under {_REASONING_KEY}"
+        self._writing.losses.add(notes_pb.COMPILE_NOTE_KIND_PART_CONVERTED, call.message_id, detail)
+        return write_object({}, inside(arguments), f"{quote(_REASONING_KEY)}:{quote(reasoning)}")
 
     def _block(self, part: Part, taken: BlockForms) -> str:
         """Write any part but a call or a result."""
@@ -249,13 +269,6 @@ def _message(role: str, content: str, forms: Forms | None) -> str:
     if forms is None or forms.message is None:
         return f'{{"role":"{role}","content":{content}}}'
     return with_member(with_difference(f'{{"role":"{role}"}}', forms.message), f'"content":{content}')
-
-
-def _with_reasoning(arguments: str, reasoning: str) -> str:
-    """Add the reasoning to the arguments, unless there is none or they have such a key."""
-    if not reasoning or _REASONING_KEY in member_values(arguments):
-        return arguments
-    return write_object({}, inside(arguments), f"{quote(_REASONING_KEY)}:{quote(reasoning)}")
 
 
 def _block(part: Part) -> str:

@@ -27,6 +27,7 @@ class CallIds:
         self._unique_in_request = unique_in_request
         self._losses = losses
         self._used: set[str] = set()
+        self._attempts: dict[str, int] = {}
         self._waiting: dict[str, list[str]] = {}
 
     def anew(self) -> CallIds:
@@ -43,7 +44,8 @@ class CallIds:
                     self._used.add(only)
                 self._waiting = {only: [only]}
                 return [only]
-        taken = self._used if self._unique_in_request else set()
+        # Ids taken stay taken, and so do the candidates that met one: each is made once.
+        taken, attempts = (self._used, self._attempts) if self._unique_in_request else (set(), {})
         given: list[str | None] = []
         for call in calls:
             keeps = call.id not in taken and self._takes(call.id) is not None
@@ -53,7 +55,7 @@ class CallIds:
         self._waiting = {}
         ids: list[str] = []
         for call, kept in zip(calls, given, strict=True):
-            call_id = self._made(call, taken) if kept is None else kept
+            call_id = self._made(call, taken, attempts) if kept is None else kept
             ids.append(call_id)
             self._waiting.setdefault(call.id, []).append(call_id)
         return ids
@@ -62,13 +64,15 @@ class CallIds:
         """Return the id of the call that a result answers: the round's first that waits for one."""
         return self._waiting[result.call_id].pop(0)
 
-    def _made(self, call: CallPart, taken: set[str]) -> str:
-        attempt = 0
+    def _made(self, call: CallPart, taken: set[str], attempts: dict[str, int]) -> str:
+        """Make an id that is free; ``attempts`` says how many of a refused id's candidates are not."""
+        attempt = attempts.get(call.id, 0)
         while True:
             made = self._candidate(call.id, attempt)
+            attempt += 1
             if made not in taken:
                 break
-            attempt += 1
+        attempts[call.id] = attempt
         taken.add(made)
         self._losses.add(notes_pb.COMPILE_NOTE_KIND_CALL_ID_MAPPED, call.message_id)
         return made

@@ -122,6 +122,8 @@ class Row(_Entry):
         merged_keys: Keys holding objects that the projection and the caller's
             keyword arguments may both write into.
         aliases: Other spellings of keys that it takes.
+        foreign_keywords: Names that other targets have for keyword arguments, and
+            where it takes the same itself.
         flags: Flags a request may name.
         always: Flags in force without being named.
         opening_user_text: The user turn made where one is needed at the front.
@@ -162,6 +164,7 @@ class Row(_Entry):
     model_key: str | None
     merged_keys: frozenset[str] = Field(strict=False)
     aliases: Mapping[str, str]
+    foreign_keywords: Mapping[str, str]
     flags: tuple[str, ...] = Field(strict=False)
     always: frozenset[str] = Field(strict=False)
     opening_user_text: str

@@ -24,6 +24,7 @@ from compiler_service.native.turns import (
 )
 from compiler_service.projection.arguments import arguments_object
 from compiler_service.projection.images import source_of
+from compiler_service.projection.import_entries import EntryReader
 from compiler_service.projection.import_forms import (
     Forms,
     block_forms,
@@ -32,7 +33,6 @@ from compiler_service.projection.import_forms import (
     with_difference,
     with_member,
 )
-from compiler_service.projection.import_marks import MarksReader
 from compiler_service.projection.splicing import quote, write_array
 from compiler_service.projection.writing import (
     ASSISTANT,
@@ -42,19 +42,17 @@ from compiler_service.projection.writing import (
     result_images,
     result_text,
     results_of,
+    spoken_system,
 )
-from compiler_service.texts import is_blank
 
 
 def write_turns(writing: Writing) -> dict[str, str]:
     """Return the texts of ``systemInstruction`` and ``contents``."""
     request = _Request(writing)
     members: dict[str, str] = {}
-    system = writing.prepared.system_text
-    if system is not None and not is_blank(system):
+    system = spoken_system(writing)
+    if system is not None:
         members["systemInstruction"] = request.system(system)
-    elif system is not None:
-        writing.losses.add(notes_pb.COMPILE_NOTE_KIND_EMPTY_PART_DROPPED, writing.system_id)
     members["contents"] = write_array(request.contents())
     return members
 
@@ -64,7 +62,7 @@ class _Request:
 
     def __init__(self, writing: Writing) -> None:
         self._writing = writing
-        self._forms = MarksReader(METADATA_KEY, Forms)
+        self._forms = EntryReader(METADATA_KEY, Forms)
         self._contents: list[str] = []
         self._results: list[ResultPart] = []
         self._responses: list[str] = []

@@ -4,8 +4,8 @@ References are replaced by what they name, a type's null becomes ``nullable``,
 ``const`` an ``enum`` of one, ``oneOf`` and several types an ``anyOf``; a type
 that other keywords imply is spelled out, and so is that an array's items are
 open; keywords the object does not have are left out, and ``type`` of an object
-inside that names no properties. A schema that holds none of all this stays as
-it was written.
+inside that names no properties, what would be nested too deep, and numbers
+beyond a double. A schema that holds none of all this stays as it was written.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from antiphon_client.json_text import dump_json_text
 from compiler_service.json_values import parse_checked
-from compiler_service.projection.schema_refs import REF, resolve
+from compiler_service.projection.gemini_bounds import Place, is_count, is_double
+from compiler_service.projection.schema_refs import REF, Inlining, References
 
 _TEXTS = ("title", "description", "format", "pattern")
 _COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
@@ -62,15 +63,19 @@ class CleanSchema(NamedTuple):
     lost: tuple[str, ...]
 
 
-def clean_schema(schema_text: str) -> CleanSchema:
+def clean_schema(schema_text: str, inlining: Inlining | None = None) -> CleanSchema:
     """Return a schema in Gemini's form.
 
     Args:
         schema_text: JSON text of an object.
+        inlining: The bound on what is put in place of references, where the
+            request has other schemas too; None for one of its own.
+
+    Cost: linear in the schema and in what is put in place of its references.
     """
     schema = parse_checked(schema_text)
-    cleaner = _Cleaner(schema)
-    cleaned = cleaner.clean(schema, ())
+    cleaner = _Cleaner(References(schema, inlining or Inlining()))
+    cleaned = cleaner.clean(schema, Place())
     text = schema_text if cleaned == schema else dump_json_text(cleaned)
     return CleanSchema(text, tuple(cleaner.lost))
 
@@ -78,44 +83,40 @@ def clean_schema(schema_text: str) -> CleanSchema:
 class _Cleaner:
     """One schema on its way."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, references: References) -> None:
         self.lost: dict[str, None] = {}
-        self._root = root
+        self._references = references
         self._nodes = 0
 
-    def clean(self, given: Any, inside: tuple[str, ...]) -> dict[str, Any]:
-        """Return a clean copy of a node.
-
-        Args:
-            given: The node.
-            inside: References that led here.
-        """
+    def clean(self, given: Any, place: Place) -> dict[str, Any]:
+        """Return a clean copy of a node, which stands at a place."""
         if not isinstance(given, dict):
             if given is not True:
                 self._lose("false")
             return {}
         self._nodes += 1
-        node, inside = self._without_ref(given, inside)
+        node, path = self._without_ref(given, place.path)
+        place = place._replace(path=path)
         node = _with_alternatives(node)
         result: dict[str, Any] = {}
-        nullable = self._type(node, result)
+        nullable = self._type(node, result, place)
         for key, value in node.items():
             if key == "type" or key in _NOTHING_LOST:
                 continue
-            if not self._keyword(key, value, result, inside):
+            if not self._keyword(key, value, result, place):
                 self._lose(key)
         nullable = self._alternatives(result) or nullable
         if nullable:
             result["nullable"] = True
         if isinstance(result.get("required"), list):
             self._known_requirements(result)
-        if _kind_of(result) == "array":
+        if _kind_of(result) == "array" and place.takes_list:
             result.setdefault("items", {})
         return result
 
-    def _inner(self, given: Any, inside: tuple[str, ...]) -> dict[str, Any]:
+    def _inner(self, given: Any, place: Place) -> dict[str, Any]:
         """Return a clean copy of a node within another; an object's that names no property is refused."""
-        result = self.clean(given, inside)
+        result = self.clean(given, place)
         if _kind_of(result) == "object" and not result.get("properties"):
             self._lose("type of an object without properties")
             return {
@@ -127,26 +128,20 @@ class _Cleaner:
         self.lost[keyword] = None
 
     def _without_ref(
-        self, node: dict[str, Any], inside: tuple[str, ...]
+        self, node: dict[str, Any], path: tuple[str, ...]
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         while REF in node:
             ref = node[REF]
             rest = {key: value for key, value in node.items() if key != REF}
-            try:
-                named = resolve(self._root, ref) if self._may_follow(ref, inside) else {}
-            except LookupError:
-                named = {}
-            if not named or not isinstance(named, dict):
+            named = self._references.named(ref, path) if self._nodes <= _MOST_NODES else None
+            if not named:
                 # A circle has no end; what stands in it is any value.
                 self._lose(REF)
-                return rest, inside
-            node, inside = {**named, **rest}, (*inside, ref)
-        return node, inside
+                return rest, path
+            node, path = {**named, **rest}, (*path, ref)
+        return node, path
 
-    def _may_follow(self, ref: Any, inside: tuple[str, ...]) -> bool:
-        return isinstance(ref, str) and ref not in inside and self._nodes <= _MOST_NODES
-
-    def _type(self, node: dict[str, Any], result: dict[str, Any]) -> bool:
+    def _type(self, node: dict[str, Any], result: dict[str, Any], place: Place) -> bool:
         """Set the type; tell whether null is one of several."""
         given = node.get("type")
         if given is None:
@@ -161,7 +156,7 @@ class _Cleaner:
         others = [kind for kind in kinds if kind != "null"]
         if len(others) == 1:
             self._one_type(others[0], result)
-        elif others:
+        elif others and place.inner(2).is_possible:
             result["anyOf"] = [{"type": kind} for kind in others if kind.lower() in _TYPES]
         else:
             self._lose("type")
@@ -173,7 +168,7 @@ class _Cleaner:
         else:
             self._lose("type")
 
-    def _keyword(self, key: str, value: Any, result: dict[str, Any], inside: tuple[str, ...]) -> bool:
+    def _keyword(self, key: str, value: Any, result: dict[str, Any], place: Place) -> bool:
         """Take over one keyword; tell whether it has a place."""
         kind = _kind_of(result)
         if key == "format":
@@ -181,49 +176,50 @@ class _Cleaner:
         if key in _TEXTS:
             return _take(key, value, isinstance(value, str), result)
         if key in _COUNTS:
-            return _take(key, value, type(value) is int and value >= 0, result)
+            return _take(key, value, is_count(value), result)
         if key in _NUMBERS:
-            return _take(key, value, type(value) in (int, float), result)
+            return _take(key, value, is_double(value), result)
         if key in ("nullable",):
             return _take(key, value, isinstance(value, bool), result)
         if key in ("default", "example"):
             # A null default says nothing beside nullable.
-            return _take(key, value, True, result) or value is None
+            return _take(key, value, place.takes(value), result) or value is None
         if key in ("required", "propertyOrdering"):
-            return _take(key, value, _are_texts(value), result)
-        if key == "enum":
-            return _take(key, value, _are_texts(value) and kind in ("", "string"), result)
-        if key == "const":
-            return _take("enum", [value], isinstance(value, str) and kind in ("", "string"), result)
+            return _take(key, value, place.takes_list and _are_texts(value), result)
+        if key in ("enum", "const"):
+            texts = value if key == "enum" else [value]
+            has_place = place.takes_list and kind in ("", "string")
+            return _take("enum", texts, has_place and _are_texts(texts), result)
         if key == "items":
             has_place = kind in ("", "array") and (isinstance(value, dict) or value is True)
-            return _take(key, self._inner(value, inside) if has_place else None, has_place, result)
+            inner = place.inner(1)
+            has_place = has_place and inner.is_possible
+            return _take(key, self._inner(value, inner) if has_place else None, has_place, result)
         if key == "properties":
-            return kind in ("", "object") and self._properties(value, result, inside)
-        if key in ("anyOf", "oneOf", "allOf"):
-            return self._combined(key, value, result, inside)
-        return False
+            return kind in ("", "object") and self._properties(value, result, place.inner(2))
+        return key in _COMBINED and self._combined(key, value, result, place)
 
     def _format(self, value: Any, kind: str, result: dict[str, Any]) -> bool:
         return _take("format", value, isinstance(value, str) and value in _FORMATS.get(kind, ()), result)
 
-    def _properties(self, value: Any, result: dict[str, Any], inside: tuple[str, ...]) -> bool:
-        if not isinstance(value, dict):
+    def _properties(self, value: Any, result: dict[str, Any], place: Place) -> bool:
+        if not isinstance(value, dict) or not place.is_possible:
             return False
-        result["properties"] = {name: self._inner(schema, inside) for name, schema in value.items()}
+        result["properties"] = {name: self._inner(schema, place) for name, schema in value.items()}
         return True
 
-    def _combined(self, key: str, value: Any, result: dict[str, Any], inside: tuple[str, ...]) -> bool:
-        if not isinstance(value, list) or not value:
+    def _combined(self, key: str, value: Any, result: dict[str, Any], place: Place) -> bool:
+        inner = place.inner(0 if key == "allOf" else 2)
+        if not isinstance(value, list) or not value or not inner.is_possible:
             return False
         if key != "allOf":
             if "anyOf" in result:
                 return False
-            result["anyOf"] = [self._inner(schema, inside) for schema in value]
+            result["anyOf"] = [self._inner(schema, inner) for schema in value]
             return True
         if len(value) > 1:
             return False
-        for name, part in self.clean(value[0], inside).items():
+        for name, part in self.clean(value[0], inner).items():
             result.setdefault(name, part)
         return True
 
@@ -267,12 +263,13 @@ def _with_alternatives(node: dict[str, Any]) -> dict[str, Any]:
     known = [kind for kind in kinds if isinstance(kind, str) and kind.lower() in _TYPES]
     if len([kind for kind in known if kind.lower() != "null"]) < 2:
         return node
+    # A type said twice would double all that is inside, and so at every level.
+    unlike: dict[str, str] = {}
+    for kind in known:
+        unlike.setdefault(kind.lower(), kind)
     alternatives = [
-        {
-            "type": kind,
-            **{key: value for key, value in node.items() if key in _KEYWORDS_OF.get(kind.lower(), ())},
-        }
-        for kind in known
+        {"type": kind, **{key: value for key, value in node.items() if key in _KEYWORDS_OF.get(name, ())}}
+        for name, kind in unlike.items()
     ]
     shared = {key: value for key, value in node.items() if key != "type" and key not in _OF_ONE_TYPE}
     return {**shared, "anyOf": alternatives}

@@ -122,5 +122,5 @@ def _key_of(part: Part) -> str:
         return block_key(THINKING, part.signature or "")
     if isinstance(part, ImagePart):
         source = source_of(part)
-        return block_key(IMAGE, source.base64_text if source.url is None else source.url)  # type: ignore[arg-type]
+        return block_key(IMAGE, source.url or source.base64_text or "")
     return ""

@@ -16,7 +16,7 @@ from antiphon_client.openai_chat.marks import (
     ROLE,
 )
 from compiler_service.json_values import parse_checked
-from compiler_service.projection.import_marks import MarksReader
+from compiler_service.projection.import_entries import EntryReader
 from compiler_service.projection.splicing import Object, as_written, write
 
 
@@ -72,9 +72,9 @@ class Extras:
         return as_written(dump_json_text(apply(parse_checked(text), self._difference)))
 
 
-def extras_reader() -> MarksReader[Extras]:
+def extras_reader() -> EntryReader[Extras]:
     """Return what reads the extras of records."""
-    return MarksReader(METADATA_KEY, Extras)
+    return EntryReader(METADATA_KEY, Extras)
 
 
 def _only_added(difference: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from compiler_service.native.turns import (
     CallPart,
     ImagePart,
+    JsonPart,
     NativeTurn,
     OpaquePart,
     Part,
@@ -73,7 +74,8 @@ def _result(result: ResultPart, writing: Writing) -> str:
 def _result_part(part: Part) -> str:
     if isinstance(part, (TextPart, ImagePart)):
         return _content_part(part)
-    return f'{{"type":"input_text","text":{quote(part.value_json)}}}'  # type: ignore[union-attr]
+    assert isinstance(part, JsonPart)
+    return f'{{"type":"input_text","text":{quote(part.value_json)}}}'
 
 
 def _content_part(part: Part) -> str:

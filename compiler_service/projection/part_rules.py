@@ -11,6 +11,7 @@ from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.compiler.v1.compiled_message_pb2 import CompileNoteKind
 from antiphon.message.v1 import message_pb2
 from compiler_service.json_values import parse_checked
+from compiler_service.native.blank_texts import drop_blank
 from compiler_service.native.turns import (
     CallPart,
     ImagePart,
@@ -124,9 +125,7 @@ class PartRules:
 
     def _text(self, part: TextPart) -> TextPart | None:
         if is_blank(part.text):
-            if part.cache_mark is not None:
-                self._losses.add(notes_pb.COMPILE_NOTE_KIND_CACHE_MARK_DROPPED, part.message_id)
-            self._losses.add(notes_pb.COMPILE_NOTE_KIND_EMPTY_PART_DROPPED, part.message_id)
+            drop_blank(part, self._losses)
             return None
         return part if part.cache_mark is None else self._marked(part)
 
@@ -240,8 +239,7 @@ def is_plain(turn: NativeTurn) -> bool:
     role = turn.role
     for part in turn.parts:
         if type(part) is TextPart:
-            text = part.text
-            if role == _TOOL or part.cache_mark or not text or text.isspace():
+            if role == _TOOL or part.cache_mark or is_blank(part.text):
                 return False
         elif type(part) is CallPart:
             if role != _ASSISTANT or part.thought_signature is not None:

@@ -9,23 +9,30 @@ object, as a call's arguments that are none do.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from antiphon_client.json_text import dump_json_text
+from antiphon_client.json_text import JsonTextError, dump_json_text
 from compiler_service.json_values import parse_checked
 from compiler_service.projection.arguments import WRAPPER
 from compiler_service.projection.capabilities import PlainSchemaRule
-from compiler_service.projection.schema_refs import REF, followed, is_dangling
+from compiler_service.projection.schema_refs import (
+    DEFINITIONS,
+    REF,
+    Inlining,
+    References,
+    followed,
+    is_dangling,
+)
 from compiler_service.projection.splicing import inside, write_object
 from compiler_service.projection.tools import NO_PARAMETERS
 
 _ALL, _ANY, _ONE = "allOf", "anyOf", "oneOf"
-_DEFINITIONS = ("$defs", "definitions")
-_ABOUT_THE_DOCUMENT = ("$schema", "$id", *_DEFINITIONS)
-_MERGED = frozenset(("type", "properties", "required", "title", "description", *_DEFINITIONS))
+_ABOUT_THE_DOCUMENT = ("$schema", "$id", *DEFINITIONS)
+_MERGED = frozenset(("type", "properties", "required", "title", "description", *DEFINITIONS))
 _SCHEMA = ("items", "additionalProperties", "contains", "not", "if", "then", "else")
-_SCHEMAS_BY_NAME = ("properties", "patternProperties", *_DEFINITIONS)
+_SCHEMAS_BY_NAME = ("properties", "patternProperties", *DEFINITIONS)
 _SCHEMA_LISTS = (_ALL, _ANY, _ONE, "items", "prefixItems")
 
 _MOST_MEMBERS = 1000
@@ -33,6 +40,10 @@ _MOST_MEMBERS = 1000
 
 _LONGEST_PATH = 50
 """References in a row after which alternatives are left out."""
+
+
+_MOST_CONFLICTS = 48
+"""Schemas that one property is to meet at once, after which more are left out: each stands in the next."""
 
 
 class PlainSchema(NamedTuple):
@@ -47,35 +58,42 @@ class PlainSchema(NamedTuple):
     losses: tuple[str, ...]
 
 
-def plain_form(schema_text: str, rule: PlainSchemaRule) -> PlainSchema:
+def plain_form(schema_text: str, rule: PlainSchemaRule, inlining: Inlining | None = None) -> PlainSchema:
     """Return a schema in the plain form of a rule.
 
     Args:
         schema_text: JSON text of an object. Where nothing has to be changed, it
             is the result as it stands.
         rule: What the form takes.
+        inlining: The bound on what is put in place of references, where the
+            request has other schemas too; None for one of its own.
     """
     schema = parse_checked(schema_text)
-    root = _Root(schema, rule)
+    root = _Root(schema, rule, References(schema, inlining or Inlining()))
     plain = root.plain()
     if rule.array_items:
         plain = _with_items(plain)
     if plain == schema:
         return PlainSchema(schema_text, root.losses())
-    if all(key in plain and plain[key] == value for key, value in schema.items()):
-        added = {key: dump_json_text(value) for key, value in plain.items() if key not in schema}
-        return PlainSchema(write_object(added, inside(schema_text)), root.losses())
+    try:
+        if all(key in plain and plain[key] == value for key, value in schema.items()):
+            added = {key: dump_json_text(value) for key, value in plain.items() if key not in schema}
+            return PlainSchema(write_object(added, inside(schema_text)), root.losses())
+        text = dump_json_text(plain)
+    except JsonTextError:
+        return PlainSchema(NO_PARAMETERS, ("left out parameters that would be nested too deep",))
     if any(is_dangling(plain, schema)):
         return PlainSchema(NO_PARAMETERS, ("left out parameters that refer to what cannot be at the root",))
-    return PlainSchema(dump_json_text(plain), root.losses())
+    return PlainSchema(text, root.losses())
 
 
 class _Root:
     """One schema's root on its way."""
 
-    def __init__(self, schema: dict[str, Any], rule: PlainSchemaRule) -> None:
+    def __init__(self, schema: dict[str, Any], rule: PlainSchemaRule, references: References) -> None:
         self._schema = schema
         self._rule = rule
+        self._references = references
         self._left_out: dict[str, None] = {}
         self._is_wrapped = False
         self._members_seen = 0
@@ -89,7 +107,7 @@ class _Root:
 
     def plain(self) -> dict[str, Any]:
         """Return the schema with a root that the rule takes."""
-        node, path, is_whole = followed(self._schema, self._schema, ())
+        node, path, is_whole = followed(self._references, self._schema, ())
         if not is_whole:
             self._left_out[REF] = None
         if not _may_be_object(node):
@@ -107,7 +125,7 @@ class _Root:
 
     def _wrapped(self) -> dict[str, Any]:
         inner = {key: value for key, value in self._schema.items() if key not in _ABOUT_THE_DOCUMENT}
-        lifted = {key: self._schema[key] for key in _DEFINITIONS if key in self._schema}
+        lifted = {key: self._schema[key] for key in DEFINITIONS if key in self._schema}
         return {"type": "object", "properties": {WRAPPER: inner}, "required": [WRAPPER], **lifted}
 
     def _merged(self, node: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
@@ -132,7 +150,7 @@ class _Root:
             self._members_seen += 1
             if not isinstance(each, dict) or self._members_seen > _MOST_MEMBERS or len(path) > _LONGEST_PATH:
                 continue
-            node, inner, is_whole = followed(self._schema, each, path)
+            node, inner, is_whole = followed(self._references, each, path)
             if is_whole and _may_be_object(node):
                 members.append(self._merged(node, inner))
         return members
@@ -141,14 +159,28 @@ class _Root:
         """Join what all of several schemas say."""
         if len(members) < count:
             self._left_out[_ALL] = None
+        known = dict(_properties(result))
+        required = dict.fromkeys(_required(result))
+        conflicts: Counter[str] = Counter()
         for member in members:
             if not set(member) <= _MERGED:
                 self._left_out[_ALL] = None
             for name, schema in _properties(member).items():
-                known = _own_properties(result)
-                both = name in known and known[name] != schema
-                known[name] = {_ALL: [known[name], schema]} if both else schema
-            _require(_required(member), result)
+                # Set as they come, so that they stand in the order in which members say something.
+                result["properties"] = known
+                if name not in known or known[name] == schema:
+                    known[name] = schema
+                    continue
+                conflicts[name] += 1
+                if conflicts[name] <= _MOST_CONFLICTS:
+                    known[name] = {_ALL: [known[name], schema]}
+                else:
+                    self._left_out[_ALL] = None
+            required.update(dict.fromkeys(_required(member)))
+            if required:
+                result["required"] = required
+        if members and required:
+            result["required"] = list(required)
 
 
 def _take_any(members: list[dict[str, Any]], count: int, result: dict[str, Any]) -> None:
@@ -159,18 +191,14 @@ def _take_any(members: list[dict[str, Any]], count: int, result: dict[str, Any])
             known = alternatives.setdefault(name, [])
             if schema not in known:
                 known.append(schema)
-    for name, schemas in alternatives.items():
-        _own_properties(result).setdefault(name, schemas[0] if len(schemas) == 1 else {_ANY: schemas})
+    if alternatives:
+        own = dict(_properties(result))
+        for name, schemas in alternatives.items():
+            own.setdefault(name, schemas[0] if len(schemas) == 1 else {_ANY: schemas})
+        result["properties"] = own
     if members and len(members) == count:
         others = [set(_required(member)) for member in members[1:]]
         _require([name for name in _required(members[0]) if all(name in other for other in others)], result)
-
-
-def _own_properties(node: dict[str, Any]) -> dict[str, Any]:
-    """Give a copied node properties of its own, and return them."""
-    own = dict(_properties(node))
-    node["properties"] = own
-    return own
 
 
 def _properties(node: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from compiler_service.projection.capabilities import TABLE
 from compiler_service.projection.keyword_arguments import join_kwargs
 from compiler_service.projection.preparation import prepare
 from compiler_service.projection.request_target import Target, resolve_target
+from compiler_service.projection.schema_refs import Inlining
 from compiler_service.projection.splicing import quote
 from compiler_service.projection.tool_forms import write_tools
 from compiler_service.projection.writing import Writing
@@ -92,6 +93,7 @@ def project(
         losses=losses,
         system_id=conversation.system_id or "",
         system_extras_json=conversation.system_extras_json,
+        inlining=Inlining(),
     )
     members: dict[str, str] = {}
     if row.model_key is not None and target.model is not None:
@@ -100,6 +102,9 @@ def project(
     members |= write_tools(writing)
     if request.profile == compiler_service_pb2.PROFILE_NATIVE and request.HasField("response_format"):
         members |= write_answer_form(request.response_format, writing)
+    for name, own in row.foreign_keywords.items():
+        if name in target.kwargs:
+            losses.add(notes_pb.COMPILE_NOTE_KIND_KEYWORD_NAME_FOREIGN, detail=f"{name} is {own}")
     limit = _made_limit(target)
     if limit is not None:
         members[_MAX_TOKENS] = str(limit)

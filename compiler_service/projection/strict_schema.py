@@ -95,7 +95,8 @@ def _close(node: dict[str, Any], rule: StrictSchemaRule) -> None:
     if not isinstance(required, list):
         raise _NotStrictError("required is no list")
     if rule.all_required:
+        names = {name for name in required if isinstance(name, str)}
         for name in node["properties"]:
-            if name not in required:
+            if name not in names:
                 raise _NotStrictError(f"property {name} is optional")
         node.setdefault("required", [])

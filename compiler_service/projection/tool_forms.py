@@ -115,7 +115,7 @@ def _gemini(writing: Writing) -> dict[str, str]:
         parameters = _plain_parameters(tool, writing)
         # An object without properties is refused.
         if parameters is not None and parse_checked(parameters).get("properties"):
-            cleaned = clean_schema(parameters)
+            cleaned = clean_schema(parameters, writing.inlining)
             members["parameters"] = cleaned.text
             if cleaned.lost:
                 _downgrade(writing, tool, f"left out {', '.join(cleaned.lost)}")
@@ -175,7 +175,7 @@ def _plain_parameters(tool: Tool, writing: Writing) -> str | None:
     name = writing.target.row.plain_schema
     if tool.parameters is None or name is None:
         return tool.parameters
-    plain = plain_form(tool.parameters, TABLE.plain_schemas[name])
+    plain = plain_form(tool.parameters, TABLE.plain_schemas[name], writing.inlining)
     for loss in plain.losses:
         _downgrade(writing, tool, loss)
     return plain.text

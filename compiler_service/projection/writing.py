@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1 import message_pb2
 from compiler_service.native.turns import (
     CallPart,
@@ -20,7 +21,9 @@ from compiler_service.projection.action_names import ActionNames
 from compiler_service.projection.call_ids import CallIds
 from compiler_service.projection.preparation import Prepared
 from compiler_service.projection.request_target import Target
+from compiler_service.projection.schema_refs import Inlining
 from compiler_service.remarks import Remarks
+from compiler_service.texts import is_blank
 
 USER = message_pb2.ROLE_USER
 ASSISTANT = message_pb2.ROLE_ASSISTANT
@@ -38,6 +41,7 @@ class Writing(NamedTuple):
         losses: Takes what is left out.
         system_id: Id of the system record; "" for none.
         system_extras_json: As in Conversation.
+        inlining: The bound on what is put in place of its schemas' references.
     """
 
     target: Target
@@ -47,6 +51,16 @@ class Writing(NamedTuple):
     losses: Remarks
     system_id: str
     system_extras_json: str | None
+    inlining: Inlining
+
+
+def spoken_system(writing: Writing) -> str | None:
+    """Return the system text for a target that takes no blank one; None, noted, where it says nothing."""
+    text = writing.prepared.system_text
+    if text is not None and is_blank(text):
+        writing.losses.add(notes_pb.COMPILE_NOTE_KIND_EMPTY_PART_DROPPED, writing.system_id)
+        return None
+    return text
 
 
 def texts_of(parts: Iterable[Part]) -> list[str]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -76,6 +78,14 @@ ENCODINGS: Final = MappingProxyType(
 """The encodings there are, by name."""
 
 
+LONG_BLANK = 100_000
+"""Characters of white space that make a long run: tiktoken's engine gives up at a million of them."""
+
+# Its white space but for line ends; Python's \s takes the separators \x1c to \x1f for such too.
+_BLANK = "\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_LINE_ENDS = ("\r", "\n")
+
+
 class VocabularyError(ValueError):
     """A vocabulary is not the published one, or the package that reads it is missing."""
 
@@ -83,13 +93,20 @@ class VocabularyError(ValueError):
 class EncodingCounter:
     """Counts with a public encoding; text that spells a special token is text like any other."""
 
-    def __init__(self, encoding: Encoding, vocabulary: bytes) -> None:
+    def __init__(self, encoding: Encoding, vocabulary: bytes, *, long_blank: int = LONG_BLANK) -> None:
         """Set up from a vocabulary file's content. Cost: about a second.
+
+        Args:
+            encoding: The encoding.
+            vocabulary: The file's content.
+            long_blank: Characters of white space that are split off by hand.
 
         Raises:
             VocabularyError: The ``tokens`` extra is not installed.
         """
         self.name = encoding.name
+        self._long_blank = long_blank
+        self._blanks = re.compile(f"[{_BLANK}]{{{long_blank},}}")
         ranks = {}
         for line in vocabulary.splitlines():
             token, rank = line.split()
@@ -99,8 +116,37 @@ class EncodingCounter:
         )
 
     def count(self, text: str) -> int:
-        """Return the number of tokens. Cost: about 0.1 µs a character."""
+        """Return the number of tokens.
+
+        Cost: about 0.1 µs a character; 3 µs where a megabyte is one piece.
+        """
+        if len(text) < self._long_blank:
+            return self._count_of(text)
+        tokens = start = 0
+        for blank, end in self._long_pieces(text):
+            tokens += self._count_of(text[start:blank])
+            tokens += len(self._encoding._encode_single_piece(text[blank:end]))
+            start = end
+        return tokens + self._count_of(text[start:])
+
+    def _count_of(self, text: str) -> int:
         return len(self._encoding.encode_ordinary(text))
+
+    def _long_pieces(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where the pieces of long white space begin and end, as the patterns have them.
+
+        White space up to its last line end is a piece of what is before. The
+        rest is one whole piece where the text ends; else without its last
+        character, which may begin the next piece. (At a text's end cl100k_base
+        has the line ends in that piece too; as no token of it goes on behind a
+        line end with other white space, the count is the same.)
+        """
+        for run in self._blanks.finditer(text):
+            end = run.end()
+            if end == len(text):
+                yield run.start(), end
+            elif not text.startswith(_LINE_ENDS, end) and end - 1 > run.start():
+                yield run.start(), end - 1
 
 
 def find_vocabulary(encoding: Encoding, folder: Path) -> Path | None:

@@ -15,6 +15,7 @@ from compiler_service.native.turns import (
     TextPart,
     ThinkingPart,
 )
+from compiler_service.texts import is_blank
 from compiler_service.tokens.counter import TokenCounter
 
 TURN_TOKENS = 4
@@ -59,7 +60,7 @@ def turn_tokens(parts: Iterable[Part], counter: TokenCounter) -> int:
 
 def system_text_tokens(text: str | None, counter: TokenCounter) -> int:
     """Return the tokens of a system text; 0 where there is none, or one that says nothing."""
-    return turn_tokens((TextPart(text, ""),), counter) if text and not text.isspace() else 0
+    return 0 if text is None or is_blank(text) else turn_tokens((TextPart(text, ""),), counter)
 
 
 def parts_tokens(parts: Iterable[Part], counter: TokenCounter) -> int:

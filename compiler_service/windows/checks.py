@@ -5,12 +5,13 @@ from __future__ import annotations
 from antiphon.compiler.v1.compiler_service_pb2 import PlanCompactionRequest, PlanWindowRequest
 from antiphon_client.errors import FieldInvalidError, Violation
 from antiphon_client.limits import Limits
-from antiphon_client.messages.validation import validate_json_field, validate_uuid
+from antiphon_client.messages.validation import validate_uuid
 from compiler_service.request_checks import (
     check_counter,
     check_instruction_message,
     check_progression,
     check_source,
+    check_tool_schemas,
 )
 from compiler_service.tokens import Counters
 
@@ -32,8 +33,7 @@ def check_plan_window(request: PlanWindowRequest, limits: Limits, counters: Coun
         violations.append(Violation("budget_tokens", "must be 1 or more"))
     if request.HasField("instruction"):
         check_instruction_message(request.instruction, "instruction", violations, limits)
-    for index, schema in enumerate(request.tool_schemas_json):
-        validate_json_field(schema, f"tool_schemas_json[{index}]", violations, require_object=True)
+    check_tool_schemas(request, "", violations)
     if violations:
         raise FieldInvalidError.of_all(violations)
 

@@ -7,7 +7,7 @@ from antiphon.message.v1.progression_pb2 import Progression
 from compiler_service.compilation import CompileSource
 from compiler_service.tokens import TokenCounter
 from compiler_service.windows.newest import keep_newest
-from compiler_service.windows.selection import Selection, see_selection
+from compiler_service.windows.selection import Selection, positions_of, see_selection
 from compiler_service.windows.transcript import text_to_summarize, transcript
 
 
@@ -77,7 +77,7 @@ def _from_first_open_call(selection: Selection) -> set[int]:
     """Return the positions of the exchanges from the first on that has an open call."""
     exchanges = selection.exchanges
     first = next((number for number, exchange in enumerate(exchanges) if exchange.is_open), len(exchanges))
-    return {position for exchange in exchanges[first:] for position in exchange.positions}
+    return positions_of(exchanges[first:])
 
 
 def _name_stretch(

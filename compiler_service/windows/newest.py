@@ -48,4 +48,7 @@ def _keep(selection: Selection, exchange: Exchange, kept: set[int]) -> int:
 
 
 def _missing(exchange: Exchange, kept: set[int]) -> list[int]:
-    return [position for position in exchange.positions if position not in kept]
+    """Return the positions of an exchange that are not kept; a user's turn is kept whole or not at all."""
+    missing = [position for position in exchange.body if position not in kept]
+    opening = exchange.opening
+    return missing if not opening or opening[0] in kept else [*opening, *missing]

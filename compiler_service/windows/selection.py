@@ -31,7 +31,7 @@ class Exchange(NamedTuple):
 
     Attributes:
         opening: The user's turn, which it may share with the exchanges around
-            it; empty where a model began.
+            it, as one object; empty where a model began.
         body: The round, and what takes part in no turn beside it.
         is_open: Whether a call of the round has no final result.
     """
@@ -40,10 +40,20 @@ class Exchange(NamedTuple):
     body: Sequence[int]
     is_open: bool
 
-    @property
-    def positions(self) -> Iterable[int]:
-        """All its positions."""
-        return (*self.opening, *self.body)
+
+def positions_of(exchanges: Iterable[Exchange]) -> set[int]:
+    """Return all positions of exchanges.
+
+    Cost: linear in them, however many of the exchanges share a user's turn.
+    """
+    positions: set[int] = set()
+    opening: Sequence[int] = ()
+    for exchange in exchanges:
+        if exchange.opening is not opening:
+            opening = exchange.opening
+            positions.update(opening)
+        positions.update(exchange.body)
+    return positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +102,16 @@ class Selection:
         places = {message.id: position for position, message in enumerate(self.messages)}
         check_selection(message_ids, places)
         wanted = {places[message_id] for message_id in message_ids}
-        return {
-            position
-            for exchange in self.exchanges
-            if not wanted.isdisjoint(exchange.positions)
-            for position in exchange.positions
-        }
+        pinned: list[Exchange] = []
+        opening: Sequence[int] = ()
+        has_opening = False
+        for exchange in self.exchanges:
+            if exchange.opening is not opening:
+                opening = exchange.opening
+                has_opening = not wanted.isdisjoint(opening)
+            if has_opening or not wanted.isdisjoint(exchange.body):
+                pinned.append(exchange)
+        return positions_of(pinned)
 
 
 def see_selection(

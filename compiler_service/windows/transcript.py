@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Iterator
 from antiphon.message.v1.message_pb2 import Message
 from compiler_service.native.items import Call, Item, Round, Spoken
 from compiler_service.native.outcome import outcome_content
-from compiler_service.native.response import Mark, response_parts
+from compiler_service.native.response import PositionMark, response_parts
 from compiler_service.native.turns import ImagePart, JsonPart, Part, TextPart
 from compiler_service.remarks import Remarks
 from compiler_service.texts import is_blank
@@ -55,7 +55,7 @@ def _round(item: Round, wanted: set[int]) -> Iterator[str]:
         return
     unheard = Remarks()
     for response in item.responses:
-        parts = [part for part in response_parts(response, unheard) if not isinstance(part, Mark)]
+        parts = [part for part in response_parts(response, unheard) if not isinstance(part, PositionMark)]
         yield from _said("Assistant", _text_of(parts))
     for call in item.calls:
         yield _entry(f"Call {call.message.action_request.function}", _arguments_of(call.message))

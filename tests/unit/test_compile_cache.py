@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from prometheus_client import generate_latest
 
 from antiphon.compiler.v1.compiled_message_pb2 import COMPILE_NOTE_KIND_INTERIM_DROPPED
 from antiphon.compiler.v1.compiler_service_pb2 import (
@@ -22,6 +23,7 @@ from antiphon.compiler.v1.compiler_service_pb2 import (
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1.branch_pb2 import Branch
 from antiphon.message.v1.message_pb2 import ACTION_RESPONSE_STATE_INTERIM, MESSAGE_STATUS_EXCLUDED, Message
+from antiphon_client.edge.metrics import RequestMetrics
 from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot
 from compiler_service.cache.branches import BranchAddress, BranchCache, KeptBranch, kept_branch
@@ -177,6 +179,20 @@ async def test_a_progression_goes_past_the_cache(history: History) -> None:
     assert compiler.stub.messages_sent == [20, 1, 0]
 
 
+@pytest.mark.parametrize("purge", [False, True], ids=["deleted", "erased"])
+async def test_a_branch_that_is_gone_is_let_go_of(history: History, purge: bool) -> None:
+    gone, other = await _conversation(history, 5), await history.create(2)
+    compiler = Compiler(history, 2**28)
+    await compiler.compile(question(other))
+    left = compiler.servicer.kept_bytes
+    await compiler.compile(question(gone))
+    assert compiler.servicer.kept_bytes > left
+    await history.call(pb.DeleteBranchRequest(branch_id=gone, purge=purge))
+    reasons = [await compiler.compile(question(gone)) for _ in range(2)]
+    assert compiler.servicer.kept_bytes == left
+    assert reasons == [await Compiler(history, 0).compile(question(gone))] * 2
+
+
 async def test_an_interim_result_goes_when_the_final_one_comes_much_later(history: History) -> None:
     branch = await history.create()
     news = action_result(3, 2)
@@ -256,6 +272,38 @@ async def test_without_a_cache_nothing_is_kept(history: History) -> None:
     for _ in range(2):
         await compiler.compile(question(branch))
     assert compiler.stub.messages_sent == [12, 12]
+
+
+async def test_what_is_published_tells_how_much_it_spares(history: History) -> None:
+    branch = await _conversation(history, 3)
+    compiler = Compiler(history, 2**28)
+    metrics = RequestMetrics()
+    metrics.publish(*compiler.servicer.figures())
+
+    def published() -> list[float]:
+        lines = generate_latest(metrics.registry).decode().splitlines()
+        found = dict(line.split(" ") for line in lines if line.startswith("antiphon_compile_cache"))
+        return [
+            float(found[f"antiphon_compile_cache_{name}"])
+            for name in ("hits_total", "misses_total", "branches")
+        ]
+
+    assert published() == [0, 0, 0]
+    await compiler.compile(question(branch))
+    assert published() == [0, 1, 1]
+    await compiler.compile(question(branch))
+    await history.add(branch, instruction(1000))
+    await compiler.compile(question(branch))
+    assert published() == [2, 1, 1]
+    past, chosen = question(branch), question(branch)
+    past.branch.at_revision = 2
+    await compiler.compile(past)
+    assert published() == [2, 2, 1], "what is kept is of no use to the past"
+    chosen.progression.message_ids.append(uuid_of(1))
+    await compiler.compile(chosen)
+    assert published() == [2, 2, 1], "a progression goes past the cache"
+    text = generate_latest(metrics.registry).decode()
+    assert f"antiphon_compile_cache_bytes {float(compiler.servicer.kept_bytes)}" in text
 
 
 async def test_the_limit_counts_what_is_held(history: History) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 
-from antiphon_client.minimal_yaml import emit, fast, prune, scalars
+from antiphon_client.minimal_yaml import emit, emit_pyyaml, fast, prune, scalars
 from antiphon_client.minimal_yaml.fast import emit_fast
 from tests.support.yaml_documents import (
     DOCUMENTS,
@@ -24,9 +25,9 @@ from tests.support.yaml_documents import (
 @pytest.fixture(autouse=True)
 def _fresh_key_cache() -> Iterator[None]:
     # The keys of one test must not be answered from another's rules.
-    scalars.write_simple_key.cache_clear()
+    scalars.SIMPLE_KEYS.clear()
     yield
-    scalars.write_simple_key.cache_clear()
+    scalars.SIMPLE_KEYS.clear()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -66,8 +67,9 @@ def test_a_wrong_result_is_caught(family: str, write: Callable[[Any], str]) -> N
 @pytest.mark.parametrize(
     ("family", "module", "name", "wrong"),
     [
-        ("keys", fast, "SIMPLE_KEY_LENGTH", scalars.SIMPLE_KEY_LENGTH + 1),
-        ("keys", fast, "SIMPLE_KEY_LENGTH", scalars.SIMPLE_KEY_LENGTH - 1),
+        ("keys", scalars, "SIMPLE_KEY_LENGTH", scalars.SIMPLE_KEY_LENGTH + 1),
+        ("keys", scalars, "SIMPLE_KEY_LENGTH", scalars.SIMPLE_KEY_LENGTH - 1),
+        ("text under a key", fast, "READ_AS_VALUES", frozenset()),
         ("numbers", fast, "write_float", repr),
         ("text under a key", scalars, "_RESOLVERS", {}),
         ("text under a key", scalars, "_may_be_literal", bool),
@@ -84,6 +86,29 @@ def test_a_wrong_rule_is_caught(
     monkeypatch.setattr(module, name, wrong)
     with pytest.raises(AssertionError):
         documents_compared(family, emit_fast, [Phase.generate])
+
+
+def test_a_name_is_written_as_it_stands() -> None:
+    """Every character that a name may have, first and later, as the rules for any text have it."""
+    characters = list(map(chr, range(sys.maxunicode + 1)))
+    names = [name for name in (*characters, *[f"a{each}" for each in characters]) if name.isidentifier()]
+    assert len(names) > 200_000
+    assert [name for name in names if scalars.write_text(name, "") != f"{name}\n"] == []
+
+
+def test_the_names_that_are_values_are_those_that_the_reference_quotes() -> None:
+    words = ["yes", "no", "true", "false", "on", "off", "null", "y", "n", "none", "nan", "inf", "yesno", "_"]
+    spelled = [spell(word) for word in words for spell in (str, str.title, str.upper, str.swapcase)]
+    quoted = {word for word in spelled if emit_pyyaml([word]) != f"- {word}\n"}
+    assert quoted == scalars.READ_AS_VALUES
+
+
+def test_keys_are_kept_within_a_bound() -> None:
+    most = scalars.SIMPLE_KEYS._MOST
+    emit_fast({f"k{number}": number for number in range(most + 10)})
+    assert len(scalars.SIMPLE_KEYS) == 10
+    emit_fast({"k" * 1000: 1})
+    assert len(scalars.SIMPLE_KEYS) == 10
 
 
 @settings(max_examples=500)

@@ -9,6 +9,7 @@ from tests.support.compiler import compile_inline, reassemble, stream_inline
 from tests.support.digests import digest_of
 from tests.support.native import (
     assistant,
+    block,
     call,
     compile_native,
     mark,
@@ -62,6 +63,17 @@ def test_ids_of_records_and_cache_marks_do_not_enter() -> None:
     )
     assert marked.messages != plain.messages
     assert marked.messages_digest == plain.messages_digest
+
+
+def test_an_image_at_an_address_travels_with_its_media_type_where_it_has_one() -> None:
+    typed = block(image={"url": "https://example.com/a.png", "mime_type": "image/png"})
+    request = native_request([user(1, None, blocks=[LINK, typed])], "go")
+    response = compile_inline(request)
+    parts = response.messages[0].parts.parts
+    assert [part.WhichOneof("part") for part in parts] == ["image_url", "image"]
+    assert (parts[1].image.url, parts[1].image.mime_type) == ("https://example.com/a.png", "image/png")
+    assert response.messages_digest == digest_of(response)
+    assert reassemble(stream_inline(request)) == response
 
 
 @settings(max_examples=150)

@@ -309,6 +309,13 @@ def test_generic_and_interrupted_records() -> None:
     ]
 
 
+def test_an_interrupted_call_is_noted() -> None:
+    response = compile_native(
+        [user(1, "q"), call(2, "c", status=INTERRUPTED), result(3, 2, "1")], user(9, "on", status=INTERRUPTED)
+    )
+    assert notes_of(response)[0] == ("INTERRUPTED_KEPT", ids(2))
+
+
 @pytest.mark.parametrize(
     "records",
     [

@@ -276,19 +276,32 @@ class TestArguments:
         flags = {"flags": ["reasoning_in_tool_input"]}
         projected = one_round(ANTHROPIC, call(arguments='{"n": 1.0}'), options=flags)
         assert arguments_in(ANTHROPIC, projected) == {"n": 1}
+        assert projected.about("PART_CONVERTED") == []
         given = conversation(
             user("hi"), assistant(signed, call(arguments='{"n": 1.0}')), results(result("call_1", "r"))
         )
-        assert (
-            '"input":{"n": 1.0,"reasoning_content":"hm"}' in project_for(ANTHROPIC, given, options=flags).text
-        )
+        changed = project_for(ANTHROPIC, given, options=flags)
+        assert '"input":{"n": 1.0,"reasoning_content":"hm"}' in changed.text
+        detail = "reasoning put into the arguments, under reasoning_content"
+        assert changed.about("PART_CONVERTED") == [(("q-call_1",), detail)]
         assert "reasoning_content" not in project_for(ANTHROPIC, given).text
         taken = conversation(
             user("hi"),
             assistant(signed, call(arguments='{"reasoning_content":1}')),
             results(result("call_1", "r")),
         )
-        assert '"input":{"reasoning_content":1}' in project_for(ANTHROPIC, taken, options=flags).text
+        unchanged = project_for(ANTHROPIC, taken, options=flags)
+        assert '"input":{"reasoning_content":1}' in unchanged.text
+        assert unchanged.about("PART_CONVERTED") == []
+
+    def test_reasoning_is_not_repeated_without_bound(self) -> None:
+        long = ThinkingPart("m" * 2**20, "c2ln", "anthropic", None, "th")
+        calls = [call(f"c{number}") for number in range(6)]
+        answers = results(*[result(f"c{number}", "r") for number in range(6)])
+        given = conversation(user("hi"), assistant(long, *calls), answers)
+        projected = project_for(ANTHROPIC, given, options={"flags": ["reasoning_in_tool_input"]})
+        assert projected.text.count('"reasoning_content"') == 4
+        assert [ids for ids, _ in projected.about("THINKING_DROPPED")] == [("q-c4", "q-c5")]
 
 
 class TestParallelCalls:

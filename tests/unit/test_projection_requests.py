@@ -114,6 +114,34 @@ class TestKeywordArguments:
         with pytest.raises(ReservedKeyError):
             project_for(target, GIVEN, kwargs=kwargs, tools=['{"name":"f"}'])
 
+    @pytest.mark.parametrize(
+        ("target", "name", "own"),
+        [
+            ("gemini.generate_content", "max_tokens", "generationConfig.maxOutputTokens"),
+            ("gemini.generate_content", "temperature", "generationConfig.temperature"),
+            ("ollama.chat", "max_tokens", "options.num_predict"),
+            ("ollama.chat", "temperature", "options.temperature"),
+            ("openai.responses", "max_tokens", "max_output_tokens"),
+            ("anthropic.messages", "stop", "stop_sequences"),
+            ("openai.chat", "stop_sequences", "stop"),
+        ],
+    )
+    def test_a_name_of_another_target_s_is_sent_and_told(self, target: str, name: str, own: str) -> None:
+        plain = project_for(target, conversation(user("hi")))
+        projected = project_for(target, conversation(user("hi")), kwargs=f'{{"{name}":0.50}}', check=False)
+        assert f'"{name}":0.50' in projected.text
+        assert projected.body == {**plain.body, name: 0.5}
+        assert projected.about("KEYWORD_NAME_FOREIGN") == [((), f"{name} is {own}")]
+
+    @pytest.mark.parametrize("target", TARGETS)
+    def test_a_target_s_own_names_are_no_news(self, target: str) -> None:
+        own = {own.partition(".")[0] for own in TABLE.targets[target].foreign_keywords.values()}
+        own -= TABLE.targets[target].foreign_keywords.keys()
+        assert own
+        kwargs = json.dumps(dict.fromkeys(sorted(own), 1))
+        projected = project_for(target, conversation(user("hi")), kwargs=kwargs, check=False)
+        assert projected.about("KEYWORD_NAME_FOREIGN") == []
+
     def test_anthropic_limit_of_tokens(self) -> None:
         default = project_for(ANTHROPIC, GIVEN)
         assert default.body["max_tokens"] == TABLE.targets[ANTHROPIC].default_max_tokens

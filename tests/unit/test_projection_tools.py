@@ -434,12 +434,14 @@ class TestResponseFormat:
             else projected.body["text"]["format"]
         )
         assert form["strict"] is False
-        assert projected.about("RESPONSE_FORMAT_DOWNGRADED") == [((), "keyword minProperties")]
+        told = "keyword minProperties; sent without strict"
+        assert projected.about("RESPONSE_FORMAT_DOWNGRADED") == [((), told)]
 
     def test_anthropic_has_no_weaker_form(self) -> None:
         projected = project_for(ANTHROPIC, GIVEN, schema=LOOSE)
         assert "output_config" not in projected.body
-        assert projected.about("RESPONSE_FORMAT_DOWNGRADED") == [((), "keyword minProperties")]
+        told = "keyword minProperties; not sent: say the shape in the instruction"
+        assert projected.about("RESPONSE_FORMAT_DOWNGRADED") == [((), told)]
 
     def test_gemini_cleans_it(self) -> None:
         projected = project_for(GEMINI, GIVEN, schema=SCHEMA)
@@ -459,7 +461,10 @@ class TestResponseFormat:
     def test_an_example_asks_for_json(self, target: str, key: str, expected: Any) -> None:
         projected = project_for(target, GIVEN, example='{"n":1}')
         assert projected.body.get(key) == expected
-        assert projected.about("RESPONSE_FORMAT_DOWNGRADED") == [((), "an example is no schema")]
+        ((ids, told),) = projected.about("RESPONSE_FORMAT_DOWNGRADED")
+        assert ids == ()
+        assert told.startswith("an example is no schema; give a JSON Schema as the response format")
+        assert ("not sent" in told) is (expected is None), "what is sent of it, if anything"
 
     @pytest.mark.parametrize("target", [CHAT, RESPONSES])
     def test_openai_is_shown_the_example(self, target: str) -> None:

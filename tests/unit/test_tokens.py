@@ -13,14 +13,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from antiphon.compiler.v1.target_pb2 import ListTargetsRequest
 from antiphon_client.errors import FieldInvalidError
+from antiphon_client.limits import DEFAULT_LIMITS
+from compiler_service.servicer import CompilerServicer
 from compiler_service.settings import CompilerSettings
 from compiler_service.tokens import ESTIMATE_ONLY, TURN_TOKENS, Counters
-from compiler_service.tokens.encodings import ENCODINGS, VocabularyError
+from compiler_service.tokens.encodings import (
+    ENCODINGS,
+    EncodingCounter,
+    VocabularyError,
+    find_vocabulary,
+    read_vocabulary,
+)
 from tests.support.compiler import compile_inline, request_of
 from tests.support.vocabularies import vocabulary_folder
 from tests.support.windows import plan_window, user
@@ -123,6 +132,42 @@ def test_exact_counts_are_the_public_tokenizers(
         assert counter.count(text) == len(reference.encode(text, disallowed_special=()))
 
 
+BLANK = " \t\u00a0\u2028\x85\n\r"
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("long_blank", [1, 2, 3])
+def test_white_space_split_off_by_hand_is_split_as_the_pattern_splits(
+    name: str, long_blank: int, folder: Path, exact: Counters
+) -> None:
+    encoding = ENCODINGS[name]
+    path = find_vocabulary(encoding, folder)
+    assert path is not None
+    counter = EncodingCounter(encoding, read_vocabulary(encoding, path), long_blank=long_blank)
+    whole = exact.get(name)
+    words = st.sampled_from(["a", "A", "1", "!", "/", "'s", "東", "\u0301", "\x1c", "\x00", "🙂"])
+
+    @settings(max_examples=400, deadline=None)
+    @given(st.lists(words | st.text(BLANK, max_size=6), max_size=6).map("".join))
+    @example("!\n\n/\n  ")
+    @example("\n   ")
+    @example("a\n \t1")
+    def count_both(text: str) -> None:
+        assert counter.count(text) == whole.count(text)
+
+    count_both()
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("end", ["", "b", "1", "\n", "\nb"])
+def test_white_space_beyond_what_the_engine_takes(name: str, end: str, exact: Counters) -> None:
+    """Each character of this white space is a token; a million of it is more than tiktoken itself takes."""
+    counter = exact.get(name)
+    few, many = "\t\u00a0" * 1000, "\t\u00a0" * 600_000
+    growth = counter.count(f"a{many}{end}") - counter.count(f"a{few}{end}")
+    assert growth == len(many) - len(few)
+
+
 def _load_cached(folder: Path, url: str, tmp_path: Path) -> Any:
     from tiktoken.load import load_tiktoken_bpe
 
@@ -141,6 +186,20 @@ def test_nothing_is_ever_fetched(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [counters.get(name).count("hello world") for name in EXACT] == [2, 2]
     assert counters.get("o200k_base") is counters.get("o200k_base")
     assert counters.get("o200k_base").name == "o200k_base"
+
+
+@pytest.mark.anyio
+async def test_the_targets_come_with_the_servers_own_counters() -> None:
+    class Two(Counters):
+        @property
+        def names(self) -> list[str]:
+            return ["estimate", "another"]
+
+    for counters in (Two(), ESTIMATE_ONLY):
+        listed = await CompilerServicer(None, DEFAULT_LIMITS, counters).ListTargets(
+            ListTargetsRequest(), None
+        )
+        assert list(listed.token_counters) == sorted(counters.names)
 
 
 def test_a_folder_may_hold_one_vocabulary_plain_or_compressed(folder: Path, tmp_path: Path) -> None:

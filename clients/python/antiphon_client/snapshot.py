@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -72,17 +73,21 @@ class AssembledSnapshot:
             SnapshotTruncatedError: Bytes are not a message, or not the one
                 that the order names.
         """
-        messages, message_ids = self.messages[start:stop], self.message_ids[start:stop]
-        try:
-            holder = GetMessagesResponse.FromString(b"".join(_HELD_MESSAGES.parts(messages)))
-        except DecodeError:
-            index = start + _first_undecodable(messages)
-            raise SnapshotTruncatedError(f"snapshot message {index} is not an encoded Message") from None
-        decoded = list(holder.messages)
-        for index, (message_id, message) in enumerate(zip(message_ids, decoded, strict=True), start):
-            if message.id != message_id:
-                raise SnapshotTruncatedError(f"snapshot message {index} is not the one that the order names")
-        return decoded
+        return decode_run(self.message_ids[start:stop], self.messages[start:stop], start)
+
+
+class ArrivedMessages(NamedTuple):
+    """Messages of a snapshot that is not whole yet: nothing about them is verified.
+
+    Attributes:
+        message_ids: Their ids, as the order names them.
+        messages: The messages, encoded.
+        are_last: Whether no message is to follow.
+    """
+
+    message_ids: Sequence[str]
+    messages: Sequence[bytes]
+    are_last: bool
 
 
 class SnapshotAssembler:
@@ -137,6 +142,12 @@ class SnapshotAssembler:
         else:
             raise SnapshotTruncatedError("the snapshot has a frame of an unknown kind")
         return False
+
+    def arrived(self, start: int) -> ArrivedMessages:
+        """Return the messages from an index on that have come by now; of a delta, those that are sent."""
+        end = len(self._messages)
+        is_last = self._header is not None and end == self._header.message_count
+        return ArrivedMessages(self._message_ids[start:end], self._messages[start:end], is_last)
 
     def _add_order(self, order: SnapshotOrder) -> None:
         if self._messages:
@@ -195,6 +206,29 @@ class SnapshotAssembler:
         if self._message_ids:
             raise SnapshotTruncatedError("the snapshot is a delta and has an order too")
         return apply_delta(self._runs, self._messages, held.message_ids, held.messages)
+
+
+def decode_run(message_ids: Sequence[str], messages: Sequence[bytes], start: int) -> list[Message]:
+    """Parse messages that follow each other, and check each against the order.
+
+    Args:
+        message_ids: Their ids.
+        messages: The messages, encoded.
+        start: Index of the first one in the snapshot.
+
+    Raises:
+        SnapshotTruncatedError: As ``AssembledSnapshot.decode`` does.
+    """
+    try:
+        holder = GetMessagesResponse.FromString(b"".join(_HELD_MESSAGES.parts(messages)))
+    except DecodeError:
+        index = start + _first_undecodable(messages)
+        raise SnapshotTruncatedError(f"snapshot message {index} is not an encoded Message") from None
+    decoded = list(holder.messages)
+    for index, (message_id, message) in enumerate(zip(message_ids, decoded, strict=True), start):
+        if message.id != message_id:
+            raise SnapshotTruncatedError(f"snapshot message {index} is not the one that the order names")
+    return decoded
 
 
 def _first_undecodable(messages: Sequence[bytes]) -> int:

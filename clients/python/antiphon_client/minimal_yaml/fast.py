@@ -12,11 +12,11 @@ from typing import Any
 
 from antiphon_client.minimal_yaml.scalars import (
     BREAKS,
-    SIMPLE_KEY_LENGTH,
+    READ_AS_VALUES,
+    SIMPLE_KEYS,
     is_common_text,
     write_complex_key,
     write_float,
-    write_simple_key,
     write_text,
 )
 
@@ -65,10 +65,16 @@ def _write_mapping(value: Mapping[str, Any], lead: str, pad: str, out: list[str]
     for key, item in value.items():
         if type(key) is not str:
             raise NotCoveredError
-        simple = write_simple_key(key) if len(key) < SIMPLE_KEY_LENGTH else None
+        simple = SIMPLE_KEYS[key]
         kind = type(item)
-        # Most entries, at once: through the cases below a number takes twice as long.
-        if simple is not None and (kind is int or (kind is str and is_common_text(item))):
+        # Most entries, at once: through the cases below a number takes twice as long. A name,
+        # which most short texts are, is told in a quarter of the time of any common text.
+        is_common: object
+        if kind is str:
+            is_common = (item.isidentifier() and item not in READ_AS_VALUES) or is_common_text(item)
+        else:
+            is_common = kind is int
+        if is_common and simple is not None:
             out.append(f"{start}{simple}: {item}\n")
             start, written = pad, True
             continue
@@ -97,7 +103,7 @@ def _write_entry(key: str, simple: str | None, item: Any, start: str, pad: str, 
 
     Args:
         key: The key.
-        simple: The key as `write_simple_key` writes it.
+        simple: The key as `SIMPLE_KEYS` has it.
         item: The collection.
         start: What comes before the key.
         pad: The mapping's indent.

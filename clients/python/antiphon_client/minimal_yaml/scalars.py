@@ -9,7 +9,6 @@ Which plain texts would be read back as another type is PyYAML's own table.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 import yaml
 
@@ -49,6 +48,7 @@ _FREE_FIRST = (
 # whole is a word such as "yes"; then characters that need no care, colons before
 # no space and number signs after none; no space at the end. For a word it takes
 # three quarters of the time of `write_text`, for a sentence half of it.
+_WORD = re.compile("[A-Za-z]+")
 _WORD_FIRST = "".join(filter(str.isalpha, _RESOLVERS))
 _WORDS = "|".join(sorted({_RESOLVERS[first].pattern for first in _WORD_FIRST}))
 _FREE = rf"[ !-\"$-9;-~{_PLAIN_UNICODE}]*+"
@@ -57,6 +57,13 @@ is_common_text = re.compile(
     rf"{_FREE}(?:(?::(?=[^ ])|(?<! )\#){_FREE})*+(?<! )"
 ).fullmatch
 """Match a text that is neither blank nor written in any way but as it stands; most such texts do."""
+
+READ_AS_VALUES = frozenset(word for first in _WORD_FIRST for word in _WORD.findall(_RESOLVERS[first].pattern))
+"""The words that are read back as another type than text, such as "yes".
+
+Any other name in the sense of ``str.isidentifier`` is written as it stands: it is
+made of letters, digits and underscores, and begins with no digit.
+"""
 
 _ESCAPES = {
     "\0": "\\0",
@@ -80,8 +87,6 @@ _ESCAPES = {
 SIMPLE_KEY_LENGTH = 128 - len("!!str")
 """A key of this many characters or more takes the ``? key`` form."""
 
-_KEY_CACHE_SIZE = 4096
-
 
 def write_text(text: str, pad: str) -> str:
     """Return a text as a block value, with the line break that ends it.
@@ -102,16 +107,28 @@ def write_complex_key(key: str, pad: str) -> str:
     return write_text(key, pad) if key else "''\n"
 
 
-@lru_cache(maxsize=_KEY_CACHE_SIZE)
-def write_simple_key(key: str) -> str | None:
-    """Return a key for the ``key: value`` form; None if it has none.
+class _SimpleKeys(dict[str, str | None]):
+    """Keys in the ``key: value`` form, or None for one that has none; made once for each key met.
 
-    Only for keys shorter than `SIMPLE_KEY_LENGTH`: results are kept, since
-    documents repeat their keys.
+    A dictionary, since documents repeat their keys, and it looks one up without a
+    call. Long keys are not kept: they have no such form.
     """
-    if not key or _BREAK_RUN.search(key) is not None:
-        return None
-    return _flow(key, "")
+
+    _MOST = 4096
+
+    def __missing__(self, key: str) -> str | None:
+        """Make a key's form and keep it."""
+        if len(key) >= SIMPLE_KEY_LENGTH:
+            return None
+        if len(self) >= self._MOST:
+            self.clear()
+        simple = None if not key or _BREAK_RUN.search(key) is not None else _flow(key, "")
+        self[key] = simple
+        return simple
+
+
+SIMPLE_KEYS = _SimpleKeys()
+"""The ``key: value`` form of every key."""
 
 
 def write_float(value: float) -> str:
