@@ -118,7 +118,7 @@ async def test_blocking_clients_find_the_same_error(tmp_path: Path) -> None:
     assert error.metadata == {"branch_id": "missing"}
 
 
-@pytest.mark.parametrize("branch_id", ["defect", "nothing", "lost task", "timeout"])
+@pytest.mark.parametrize("branch_id", ["defect", "panic", "nothing", "lost task", "timeout"])
 async def test_defect_leaks_nothing_and_is_logged_under_its_id(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, branch_id: str
 ) -> None:
@@ -139,7 +139,11 @@ async def test_defect_leaks_nothing_and_is_logged_under_its_id(
 
 async def test_stream_that_breaks_ends_in_a_reasoned_error(tmp_path: Path) -> None:
     async with serving(tmp_path) as edge:
-        for branch_id, reason in (("defect", "INTERNAL_ERROR"), ("missing", "BRANCH_NOT_FOUND")):
+        for branch_id, reason in (
+            ("defect", "INTERNAL_ERROR"),
+            ("panic", "INTERNAL_ERROR"),
+            ("missing", "BRANCH_NOT_FOUND"),
+        ):
             stream = edge.stub.ReadSnapshot(pb.ReadSnapshotRequest(branch_id=branch_id))
             frames: list[Any] = [await stream.read(), await stream.read()]
             assert [frame.WhichOneof("frame") for frame in frames] == ["header", "batch"]

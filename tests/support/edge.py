@@ -26,6 +26,10 @@ PATIENCE_SECONDS = 30
 SECRET = "the user's own words"
 
 
+class NativePanic(BaseException):
+    """What a native library raises that gave up: no Exception, as that of pyo3 is none."""
+
+
 class FakeHistory(pb_grpc.HistoryServiceServicer):
     """Answers by the branch id it is asked for.
 
@@ -60,6 +64,8 @@ class FakeHistory(pb_grpc.HistoryServiceServicer):
                 raise BranchNotFoundError("no such branch", domain="antiphon.compiler")
             case "defect":
                 raise KeyError(SECRET)
+            case "panic":
+                raise NativePanic(SECRET)
             case "nothing":
                 return None  # type: ignore[return-value]
             case "lost task":

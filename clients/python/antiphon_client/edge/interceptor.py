@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     Handler = grpc.RpcMethodHandler[Any, Any]
     Context = grpc.aio.ServicerContext[Any, Any]
 
+_LEFT_ALONE = (KeyboardInterrupt, SystemExit, GeneratorExit)
+"""What ends the process or a generator. All else is answered, a native library's panic too:
+that is no Exception, and a call that it ended would wait for its deadline."""
+
 
 class EdgeInterceptor(grpc.aio.ServerInterceptor):
     """Serves the methods of its table; see the module."""
@@ -100,7 +104,9 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
                     payload = _encoded(await behavior(self._read(method, raw, context), context))
                 finally:
                     admission.leave(len(raw))
-            except (Exception, asyncio.CancelledError) as exc:
+            except _LEFT_ALONE:
+                raise
+            except BaseException as exc:
                 raw = b""  # As `_let_go` does: this frame, too, is kept with the abort.
                 await self._fail(path, started, context, admission, exc)
             observer.succeeded(path, started)
@@ -122,7 +128,9 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
                     payload = _encoded(await behavior(self._read_parts(method, parts), context))
                 finally:
                     admission.leave(size)
-            except (Exception, asyncio.CancelledError) as exc:
+            except _LEFT_ALONE:
+                raise
+            except BaseException as exc:
                 await self._fail(path, started, context, admission, exc)
             observer.succeeded(path, started)
             return payload
@@ -146,7 +154,9 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
                     await _write_all(behavior(self._read(method, raw, context), context), context)
                 finally:
                     admission.leave(len(raw))
-            except (Exception, asyncio.CancelledError) as exc:
+            except _LEFT_ALONE:
+                raise
+            except BaseException as exc:
                 raw = b""  # As `_let_go` does: this frame, too, is kept with the abort.
                 await self._fail(path, started, context, admission, exc)
             observer.succeeded(path, started)
@@ -170,7 +180,7 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         started: float,
         context: Context,
         admission: Admission,
-        cause: Exception | asyncio.CancelledError,
+        cause: BaseException,
     ) -> NoReturn:
         """End a call that went wrong, with a status that fits the cause."""
         if isinstance(cause, _PeerGoneError):

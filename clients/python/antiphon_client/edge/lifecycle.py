@@ -25,7 +25,7 @@ from antiphon_client.edge.addresses import (
 from antiphon_client.edge.admission import Admission
 from antiphon_client.edge.interceptor import EdgeInterceptor
 from antiphon_client.edge.methods import Method, methods_of
-from antiphon_client.edge.metrics import RequestMetrics
+from antiphon_client.edge.metrics import Figure, RequestMetrics
 from antiphon_client.edge.observation import CallObserver
 from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.edge.sockets import SocketClaim, private_files
@@ -65,6 +65,7 @@ class ServiceServer:
         opaque: Mapping[str, frozenset[str]] | None = None,
         standing: Collection[str] = (),
         resources: Sequence[Resource] = (),
+        figures: Sequence[Figure] = (),
     ) -> None:
         """Describe the server; nothing happens before ``start``.
 
@@ -78,6 +79,7 @@ class ServiceServer:
             standing: See ``methods.methods_of``. Such calls have a bound of
                 their own and end as soon as the server stops.
             resources: Owned from ``start`` on: started in order, closed in reverse.
+            figures: Published among the server's metrics.
         """
         self._settings = settings
         self._services = (service, *companions)
@@ -86,6 +88,7 @@ class ServiceServer:
         self._opaque = opaque
         self._standing = standing
         self._resources = resources
+        self._figures = figures
         self._address = parse_address(settings.listen)
         self._cleanup = AsyncExitStack()
         self._admission = Admission(max_calls=settings.inflight_calls, max_bytes=settings.inflight_bytes)
@@ -199,13 +202,16 @@ class ServiceServer:
         return TcpAddress(address.host, _add_port(server, address))
 
     def _start_metrics(self) -> None:
-        self._metrics.gauge("antiphon_inflight_calls", "Calls being served.", lambda: self._admission.calls)
-        self._metrics.gauge(
-            "antiphon_inflight_bytes",
-            "Request bytes of the calls being served.",
-            lambda: self._admission.request_bytes,
+        self._metrics.publish(
+            Figure("antiphon_inflight_calls", "Calls being served.", lambda: self._admission.calls),
+            Figure(
+                "antiphon_inflight_bytes",
+                "Request bytes of the calls being served.",
+                lambda: self._admission.request_bytes,
+            ),
+            Figure("antiphon_inflight_watches", "Watches being served.", lambda: self._watches.calls),
+            *self._figures,
         )
-        self._metrics.gauge("antiphon_inflight_watches", "Watches being served.", lambda: self._watches.calls)
         if self._settings.metrics_listen is None:
             return
         address = parse_address(self._settings.metrics_listen)

@@ -9,13 +9,30 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from itertools import accumulate
+from typing import NamedTuple
 
-from prometheus_client import CollectorRegistry, Gauge
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _BOUNDS = (*(str(bound) for bound in _BUCKETS), "+Inf")
+
+
+class Figure(NamedTuple):
+    """A figure that a server publishes beside those of its calls.
+
+    Attributes:
+        name: Its name; a count's is given without ``_total``.
+        help_text: What it is, in words.
+        read: Returns it, from any thread.
+        is_count: Whether it only ever grows.
+    """
+
+    name: str
+    help_text: str
+    read: Callable[[], float]
+    is_count: bool = False
 
 
 class _Timing:
@@ -40,6 +57,7 @@ class RequestMetrics(Collector):
         """Start from zero."""
         self._counts: dict[tuple[str, str], int] = {}
         self._timings: dict[str, _Timing] = {}
+        self._figures: list[Figure] = []
         self.registry = CollectorRegistry()
         self.registry.register(self)
 
@@ -53,12 +71,15 @@ class RequestMetrics(Collector):
         timing.counts[bisect_left(_BUCKETS, seconds)] += 1
         timing.total += seconds
 
-    def gauge(self, name: str, help_text: str, read: Callable[[], float]) -> None:
-        """Publish a figure that ``read`` returns whenever it is asked for."""
-        Gauge(name, help_text, registry=self.registry).set_function(read)
+    def publish(self, *figures: Figure) -> None:
+        """Publish figures; each is read whenever it is asked for."""
+        self._figures += figures
 
-    def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily]:
         """Yield the figures, from any thread."""
+        for name, help_text, read, is_count in self._figures.copy():
+            family = CounterMetricFamily if is_count else GaugeMetricFamily
+            yield family(name, help_text, value=read())
         requests = CounterMetricFamily("antiphon_requests", "Finished calls.", labels=("method", "code"))
         for labels, count in self._counts.copy().items():
             requests.add_metric(labels, count)
