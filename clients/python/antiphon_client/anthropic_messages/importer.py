@@ -8,6 +8,7 @@ from typing import Any, Final
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon_client.anthropic_messages.blocks import PROVIDER, read_block, written_text
 from antiphon_client.anthropic_messages.results import read_result
+from antiphon_client.importing.calls import position_of
 from antiphon_client.importing.conversation import ImportedConversation, NoteKind
 from antiphon_client.importing.fields import field_of, plain_message, plain_value, required_text
 from antiphon_client.importing.forms import BLOCK, PARTS
@@ -164,10 +165,7 @@ class _Reader:
             if block["type"] == "tool_use":
                 call = self._call(block, block_path, index, len(calls) + 1)
                 calls.append(call)
-                request = call.record.action_request
-                turn.blocks.add(
-                    tool_call=block_pb.ToolCall(id=request.provider_call_id, name=request.function)
-                )
+                turn.blocks.append(position_of(call.record.action_request))
             elif block["type"] == "tool_result":
                 raise ValueError(f"{block_path}.type: an assistant gives no results")
             else:

@@ -7,6 +7,7 @@ from typing import Any
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.anthropic_messages.blocks import read_block, written_text
+from antiphon_client.importing.calls import link_result
 from antiphon_client.importing.conversation import NoteKind
 from antiphon_client.importing.fields import required_text
 from antiphon_client.importing.forms import BLOCK, PARTS
@@ -44,9 +45,7 @@ def read_result(block: dict[str, Any], path: str, state: ImportState, index: int
     if call is None:
         state.note(NoteKind.RESULT_UNCORRELATED, path, "the result answers no open call")
     else:
-        response.action_request_id = call.id
-        response.function = call.action_request.function
-        response.arguments_json = call.action_request.arguments_json
+        link_result(response, call)
     is_error = block.get("is_error") is True
     written: dict[str, Any] = {"type": "tool_result", "tool_use_id": response.provider_call_id}
     if is_error:

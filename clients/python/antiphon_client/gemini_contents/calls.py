@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.gemini_contents.parts import signature_of
+from antiphon_client.importing.calls import link_result
 from antiphon_client.importing.conversation import NoteKind
 from antiphon_client.importing.fields import required_text
 from antiphon_client.importing.forms import BLOCK
@@ -90,9 +91,7 @@ def read_result(part: dict[str, Any], path: str, state: ImportState, index: int,
         state.note(NoteKind.RESULT_UNCORRELATED, path, "the result answers no open call")
         response.function = name
     else:
-        response.action_request_id = call.id
-        response.function = call.action_request.function
-        response.arguments_json = call.action_request.arguments_json
+        link_result(response, call)
     if call_id is not None:
         response.provider_call_id = call_id
     text = _text_of(value)

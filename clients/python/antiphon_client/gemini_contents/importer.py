@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from antiphon.message.v1 import content_block_pb2 as block_pb
-from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.gemini_contents.calls import keys_of_call, read_call, read_result
 from antiphon_client.gemini_contents.parts import PROVIDER, kind_of_part, read_part
 from antiphon_client.gemini_contents.spelling import plain_part
+from antiphon_client.importing.calls import position_of
 from antiphon_client.importing.conversation import ImportedConversation, NoteKind
 from antiphon_client.importing.fields import field_of, plain_message, plain_value
 from antiphon_client.importing.forms import MESSAGE
@@ -158,7 +157,7 @@ class _Reader:
             if kind == "functionCall":
                 call = read_call(part, path, self.state, index, len(calls) + 1)
                 calls.append(call)
-                turn.blocks.add(tool_call=_marker(call.record))
+                turn.blocks.append(position_of(call.record.action_request))
             elif kind == "functionResponse":
                 raise ValueError(f"{path}.functionResponse: a model gives no results")
             else:
@@ -185,11 +184,3 @@ def _parts_of(content: dict[str, Any], path: str) -> list[tuple[dict[str, Any], 
         raise ValueError(f"{path}.parts: must be a list")
     paths = [f"{path}.parts[{number}]" for number in range(len(parts))]
     return [(plain_part(part, part_path), part_path) for part, part_path in zip(parts, paths, strict=True)]
-
-
-def _marker(record: pb.Message) -> block_pb.ToolCall:
-    request = record.action_request
-    marker = block_pb.ToolCall(id=request.provider_call_id, name=request.function)
-    if request.HasField("thought_signature"):
-        marker.thought_signature = request.thought_signature
-    return marker

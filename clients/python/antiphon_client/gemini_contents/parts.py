@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from antiphon.message.v1 import content_block_pb2 as block_pb
+from antiphon_client.gemini_contents.spelling import PART_ATTRIBUTES
 from antiphon_client.importing.forms import IMAGE, JOINED, TEXT, THINKING
 from antiphon_client.importing.pictures import base64_of, image_of_base64, image_of_url
 from antiphon_client.importing.reading import ImportState, ReadBlock
@@ -13,7 +14,6 @@ from antiphon_client.importing.residue import difference
 PROVIDER: Final = "gemini"
 
 _SIGNATURE: Final = "thoughtSignature"
-_ATTRIBUTES: Final = frozenset(("thought", _SIGNATURE, "videoMetadata", "mediaResolution", "partMetadata"))
 _IMAGES: Final = "image/"
 
 
@@ -23,7 +23,7 @@ def kind_of_part(part: dict[str, Any], path: str) -> str:
     Raises:
         ValueError: It holds nothing, or two things.
     """
-    kinds = [key for key, value in part.items() if value is not None and key not in _ATTRIBUTES]
+    kinds = [key for key, value in part.items() if value is not None and key not in PART_ATTRIBUTES]
     if len(kinds) > 1:
         raise ValueError(f"{path}: holds {' and '.join(kinds)}")
     if kinds:

@@ -1,4 +1,7 @@
-"""The one spelling of Gemini's members: its API takes two, and answers in camel case."""
+"""Gemini's members: which say what a part holds, and their one spelling.
+
+The API takes two spellings, and answers in camel case.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,11 @@ _PART_MEMBERS: Final = (
     "toolCall",
     "toolResponse",
 )
+PART_ATTRIBUTES: Final = frozenset(
+    ("thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata")
+)
+"""Members of a part that say something of it and are not what it holds."""
+
 _DATA_MEMBERS: Final = ("mimeType", "fileUri", "displayName")
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.importing.conversation import ImportedConversation, ImportNote, NoteKind
+from antiphon_client.importing.entries import write_entry
 from antiphon_client.importing.forms import BLOCKS, MESSAGE, PIECES, blocks_entry, join_pieces
-from antiphon_client.importing.marks import write_entry
 from antiphon_client.importing.open_calls import OpenCalls
 from antiphon_client.importing.record_ids import RecordIds
 from antiphon_client.importing.residue import Difference, difference

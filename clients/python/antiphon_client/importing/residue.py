@@ -1,12 +1,13 @@
-"""What a record cannot carry of an OpenAI message, as a difference that can be put back.
+"""What a record cannot carry of a foreign message, as a difference that can be put back.
 
-An imported message is exported from its record's own fields. Where the result
-is not the original (a key we do not model, null instead of an empty text), the
-difference travels in the record's metadata and is applied again on export.
+An imported message is written again from its record's own fields, by an exporter
+or by the compiler's projection to the same format. Where the result is not the
+original (a key we do not model, null instead of an empty text), the difference
+travels in the record's metadata and is applied again then.
 
 A part that replaces or drops something names the SHA-256 of what it replaces,
-and is skipped once that has changed: an edited record exports its new text,
-never the imported one.
+and is skipped once that has changed: of an edited record its new text is
+written, never the imported one.
 
 Form of a difference, an object with any of::
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.errors import UnsupportedContentError
 from antiphon_client.messages import Message, to_proto
 from antiphon_client.messages.validation import kind_of
+from antiphon_client.openai_chat.losses import ExportLoss, losses_of, reason_left_out
 from antiphon_client.openai_chat.marks import AFTER, ORPHAN, POSITION, ROLE, read_marks
 from antiphon_client.openai_chat.render import (
     FUNCTION_ROLE,
@@ -23,6 +25,31 @@ from antiphon_client.openai_chat.render import (
     unrecorded_tool_call,
     user_message,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedMessages:
+    """An exported conversation, and what it does not say.
+
+    Attributes:
+        messages: The messages, as `export_messages` gives them.
+        losses: What of the records has no place in them, in the records' order;
+            none of an OpenAI conversation that was imported and is unchanged.
+    """
+
+    messages: list[dict[str, Any]]
+    losses: tuple[ExportLoss, ...]
+
+
+def export_with_losses(
+    system: Message | pb.Message | None, messages: Iterable[Message | pb.Message]
+) -> ExportedMessages:
+    """Export as `export_messages` does, and tell what is lost; same arguments and errors."""
+    records = list(map(_as_proto, messages))
+    head = [] if system is None else [_as_proto(system)]
+    others = [record for record in records if not head or record.id != head[0].id]
+    losses = tuple(loss for record in (*head, *others) for loss in losses_of(record))
+    return ExportedMessages(export_messages(system, records), losses)
 
 
 def export_messages(
@@ -51,7 +78,9 @@ def export_messages(
     ==================  =========================================================
 
     Generic records, interim responses and records with status EXCLUDED are no
-    part of the conversation. Order is the records' order: a call that was never
+    part of the conversation, and reasoning, signatures, flags of failures and
+    parts of other providers have no place in it: `export_with_losses` tells of
+    each. Order is the records' order: a call that was never
     answered stays unanswered.
 
     Args:
@@ -61,10 +90,10 @@ def export_messages(
     Raises:
         UnsupportedContentError: A record is of a kind this code does not know.
     """
-    records = [record for record in map(_as_proto, messages) if not _is_left_out(record)]
+    records = [record for record in map(_as_proto, messages) if reason_left_out(record) is None]
     if system is not None:
         given = _as_proto(system)
-        head = None if _is_left_out(given) else given
+        head = given if reason_left_out(given) is None else None
     else:
         head = next((record for record in records if kind_of(record) == "system"), None)
     exported = _Walk(records).run()
@@ -86,14 +115,6 @@ def _system_index(head: pb.Message, records: Sequence[pb.Message]) -> int:
 
 def _as_proto(message: Message | pb.Message) -> pb.Message:
     return message if isinstance(message, pb.Message) else to_proto(message)
-
-
-def _is_left_out(record: pb.Message) -> bool:
-    return (
-        record.status == pb.MESSAGE_STATUS_EXCLUDED
-        or kind_of(record) == "generic"
-        or record.action_response.state == pb.ACTION_RESPONSE_STATE_INTERIM
-    )
 
 
 class _Walk:

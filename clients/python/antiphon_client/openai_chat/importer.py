@@ -7,6 +7,7 @@ from typing import Any
 
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon.message.v1 import message_pb2 as pb
+from antiphon_client.importing.calls import link_result, position_of
 from antiphon_client.importing.conversation import ImportedConversation, ImportNote, NoteKind
 from antiphon_client.importing.fields import field_of, plain_message, required_text
 from antiphon_client.importing.open_calls import OpenCalls
@@ -168,9 +169,7 @@ class _Reader:
             marks[PARTS] = True
         calls = self._calls(message, path, index)
         for call in calls:
-            request = call.action_request
-            marker = block_pb.ToolCall(id=request.provider_call_id, name=request.function)
-            turn.blocks.add(tool_call=marker)
+            turn.blocks.append(position_of(call.action_request))
         self._finish(record, marks, lambda turn: assistant_message(turn, calls), message, path)
         self.messages += [record, *calls]
         self._open_calls.open_round((call, (_key_of_call(call),)) for call in calls)
@@ -239,9 +238,7 @@ class _Reader:
             name = message.get("name")
             response.function = name if isinstance(name, str) else ""
         else:
-            response.action_request_id = call.id
-            response.function = call.action_request.function
-            response.arguments_json = call.action_request.arguments_json
+            link_result(response, call)
         content = _content(message, path)
         if isinstance(content, list):
             response.blocks.extend(self._blocks(content, path))

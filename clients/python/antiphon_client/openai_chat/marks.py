@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from antiphon.message.v1 import message_pb2 as pb
-from antiphon_client.importing.marks import read_entry, write_entry
+from antiphon_client.importing.entries import read_entry, write_entry
 
 METADATA_KEY: Final = "openai_chat"
 
