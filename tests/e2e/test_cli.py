@@ -25,6 +25,8 @@ COMMANDS = (
     "fork",
     "trim",
     "delete",
+    "add",
+    "view",
     "compile",
     "diff",
     "window",
@@ -162,6 +164,11 @@ def test_tools_that_are_none_are_wrong_usage(cli: Cli, tmp_path: Path, text: str
         (["export", "00000000-0000-4000-8000-000000000000"], "BRANCH_NOT_FOUND: "),
         (["log", "talk", "--at-revision", "99"], "REVISION_IN_FUTURE: "),
         (["fork", "talk", "--key", ""], "FIELD_INVALID: "),
+        (
+            ["compile", "talk", "--instruction", "x", "--target", "nobody"],
+            "TARGET_UNKNOWN: unknown target 'nobody'; ListTargets names those there are; "
+            '"antiphon targets" lists them\n',
+        ),
         (
             ["branches", "--history", "unix:/nowhere/history.sock"],
             "SERVICE_UNREACHABLE: no history service at unix:/nowhere/history.sock; start one with ",

@@ -155,6 +155,90 @@ def test_the_request_alone_is_printed_byte_for_byte(cli: Cli, pair: Pair, branch
     assert hashlib.sha256(printed.encode()).hexdigest() == told["request_digest"]
 
 
+SHAPE = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
+
+
+def test_a_schema_is_sent_as_one(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "shape.json"
+    path.write_text(SHAPE)
+    target = ("--target", "anthropic.messages", "--model", "m")
+    outcome = cli("compile", "talk", *NATIVE, *ASKED, *target, "--response-schema", str(path), "--request")
+    form = json.loads(outcome.out)["output_config"]["format"]
+    assert (form["type"], outcome.err) == ("json_schema", "")
+    assert form["schema"] == {**json.loads(SHAPE), "additionalProperties": False}
+    folded = compiled(cli, *ASKED, "--response-schema", str(path))["messages"][-1]["content"]
+    assert "ResponseSchema:" in folded
+    assert r"{\"n\":\"integer\"}" in folded, "the outline made of it"
+
+
+def test_an_example_that_looks_like_a_schema_is_told(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "shape.json"
+    target = ("--target", "anthropic.messages", "--model", "m")
+    for text in (SHAPE, '{"$schema": "x"}'):
+        path.write_text(text)
+        outcome = cli("compile", "talk", *NATIVE, *ASKED, *target, "--response-format", str(path))
+        told = f"antiphon: {path} looks like a JSON Schema and is sent as an example: see --response-schema\n"
+        assert (outcome.code, outcome.err) == (0, told)
+        assert "give a JSON Schema as the response format; not sent" in outcome.out
+    path.write_text('{"type": "rain", "properties": 3}')
+    assert cli("compile", "talk", *ASKED, "--response-format", str(path)).err == ""
+    both = ("--response-format", str(path), "--response-schema", str(path))
+    assert cli("compile", "talk", *ASKED, *both).code == 2
+
+
+def test_a_turn_is_compiled_within_a_budget(cli: Cli, pair: Pair) -> None:
+    with HistoryClient(pair.history) as history:
+        branch = Branch.create(history)
+        for number in range(3):
+            branch.add([Instruction.create(f"question {number} " * 20), AssistantResponse.create("a")])
+        name = str(branch.branch_id)
+        ids = [str(message.id) for message in branch.messages()]
+    arguments = ("compile", name, *NATIVE, *ASKED)
+    told = json.loads(cli(*arguments, "--budget", "150", "--json").out)
+    window = told["window"]
+    assert window["progression"] == ids[2:]
+    assert window["dropped_count"] == 2
+    assert len(told["messages"]) == 5
+    shown = cli(*arguments, "--budget", "150").out.splitlines()[-1]
+    assert shown.startswith("window: 4 messages kept, 2 left out; ")
+    assert " of 150 tokens, " in shown
+    assert "BUDGET_IMPOSSIBLE" in cli(*arguments, "--budget", "1").err
+
+    chosen = ("--progression", ids[4], "--progression", ids[5])
+    assert len(json.loads(cli(*arguments, *chosen, "--json").out)["messages"]) == 3
+    fitted = json.loads(cli(*arguments, *chosen, "--budget", "150", "--json").out)["window"]
+    assert (fitted["progression"], fitted["dropped_count"]) == (ids[4:], 0)
+    assert "window" not in json.loads(cli(*arguments, "--json").out)
+
+
+@pytest.mark.parametrize(("given", "profile"), [((), "folded"), (NATIVE, "native")])
+def test_the_profile_stands_beside_the_digest(cli: Cli, given: tuple[str, ...], profile: str) -> None:
+    told = compiled(cli, *given, *ASKED)
+    line = f"sha256 of the compiled messages  {told['messages_digest']}, profile {profile}"
+    assert told["profile"] == profile
+    assert line in cli("compile", "talk", *given, *ASKED).out.splitlines()
+    assert line in cli("compile", "talk", *given, *ASKED, "--explain").out.splitlines()
+
+
+@pytest.mark.parametrize("target", ["anthropic.messages", "openai.chat"])
+def test_a_request_without_a_model_is_told(cli: Cli, tmp_path: Path, target: str) -> None:
+    kwargs = tmp_path / "kwargs.json"
+    kwargs.write_text('{"model": "m"}')
+    arguments = ("compile", "talk", *NATIVE, *ASKED, "--target", target, "--request")
+    outcome = cli(*arguments)
+    assert outcome.err == "antiphon: the request names no model: give --model, or 'model' in --kwargs\n"
+    assert "model" not in json.loads(outcome.out), "the request is what it was"
+    for named in (("--model", "m"), ("--kwargs", str(kwargs))):
+        outcome = cli(*arguments, *named)
+        assert (json.loads(outcome.out)["model"], outcome.err) == ("m", "")
+
+
+def test_no_model_is_missed_where_none_belongs(cli: Cli) -> None:
+    arguments = ("compile", "talk", *NATIVE, *ASKED)
+    assert cli(*arguments, "--target", "gemini.generate_content").err == "", "it stands in the address"
+    assert cli(*arguments).err == "", "there is no request"
+
+
 def test_the_request_cannot_command_a_terminal(cli: Cli, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     with HistoryClient(pair.history) as history:
         branch = Branch.create(history)
@@ -241,6 +325,9 @@ def test_a_table_is_drawn_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatc
         ((*NATIVE, *ASKED, "--flag", "f"), "--target"),
         ((*NATIVE, *ASKED, "--one-call"), "--target"),
         ((*NATIVE, *ASKED, "--request"), "--target"),
+        ((*NATIVE, *ASKED, "--json", "--explain"), "--json and --explain"),
+        ((*NATIVE, *ASKED, "--target", "openai.chat", "--json", "--request"), "--request and --json"),
+        ((*ASKED, "--budget", "0"), "--budget"),
         ((*ASKED, "--kwargs", "LIST"), "--kwargs"),
         ((*ASKED, "--response-format", "LIST"), "--response-format"),
     ],
@@ -293,17 +380,18 @@ def test_diff_of_equal_revisions(cli: Cli) -> None:
     outcome = cli("diff", "talk", "--at", "6", "--at", "6")
     assert outcome.code == 0
     assert outcome.out.startswith("the same: 4 turns, sha256 ")
+    assert outcome.out.endswith(", profile native\n")
     assert cli("diff", "talk", "--at", "6").out == outcome.out, "the second is the branch as it stands"
     told = json.loads(cli("diff", "talk", "--at", "6", "--json").out)
-    assert (told["is_same"], told["changes"]) == (True, [])
+    assert (told["profile"], told["is_same"], told["changes"]) == ("native", True, [])
 
 
 def test_diff_of_different_revisions(cli: Cli) -> None:
     outcome = cli("diff", "talk", "--at", "5", "--at", "6")
     assert (outcome.code, outcome.err) == (1, "")
     assert outcome.out.splitlines() == [
-        "--- talk at revision 5",
-        "+++ talk at revision 6",
+        "--- talk at revision 5, profile native",
+        "+++ talk at revision 6, profile native",
         "@@ -8,3 +8,5 @@",
         " tool",
         "       result of look  [call-1]",
@@ -373,6 +461,28 @@ def test_diff_in_trouble_has_an_exit_code_of_its_own(cli: Cli, arguments: tuple[
     outcome = cli("diff", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("revisions", "told"),
+    [
+        (("4", "99"), " (compiling revision 4); compare with an --instruction, "),
+        (("6", "99"), " (compiling revision 99)\n"),
+        (("6", "4"), " (compiling revision 4); "),
+        (("1", "2"), "or another --at: nothing goes on from revision 1 as it stands\n"),
+    ],
+)
+def test_diff_says_which_revision_is_in_trouble(cli: Cli, revisions: tuple[str, str], told: str) -> None:
+    outcome = cli("diff", "talk", "--at", revisions[0], "--at", revisions[1])
+    assert outcome.code == 2
+    assert told in outcome.err
+    assert outcome.err.count("compiling") == 1
+
+
+def test_diff_without_a_service_is_about_no_revision(cli: Cli) -> None:
+    outcome = cli("diff", "talk", "--at", "1", "--compiler", "unix:/nowhere/c.sock")
+    assert "SERVICE_UNREACHABLE" in outcome.err
+    assert "revision" not in outcome.err
 
 
 @pytest.mark.parametrize("arguments", [(), ("--at", "1", "--at", "2", "--at", "3"), ("--at", "x")])
@@ -463,7 +573,10 @@ def test_a_compaction_is_planned_and_stored(
 
         again = cli(*store, str(summary))
         assert (again.code, again.out) == (1, "")
-        assert again.err.startswith("antiphon: REVISION_CONFLICT: ")
+        assert again.err == (
+            "antiphon: REVISION_CONFLICT: another compaction was committed since revision 5, at which this "
+            "one was planned (the branch is at revision 7): plan again\n"
+        )
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"They counted\r\non.")))
         later = ("compact", "long", "--keep-messages", "2", "--at-revision", "7", "--summary", "-", "--json")
         printed = cli(*later)
@@ -488,6 +601,7 @@ def test_nothing_to_compact(cli: Cli, tmp_path: Path) -> None:
     for arguments in (
         ("--keep-messages", "100", "--at-revision", "6", "--summary", str(summary)),
         ("--keep-messages", "1", "--summary", str(summary)),
+        ("--keep-messages", "0"),
         (),
     ):
         assert cli("compact", "talk", *arguments).code == 2

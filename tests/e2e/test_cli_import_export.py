@@ -129,7 +129,7 @@ def test_bad_lines_are_named_and_the_rest_is_imported(cli: Cli, tmp_path: Path) 
     outcome = cli("import", str(file))
     assert outcome.code == 1
     assert outcome.out == (
-        "good: 2 messages (2 records)\nlast: 3 messages (3 records)\n"
+        "good: 2 messages (stored as 2 records)\nlast: 3 messages (stored as 3 records)\n"
         "format: openai (recognized)\n"
         "imported 2 conversations, 5 messages (stored as 5 records), 11 errors\n"
     )

@@ -17,6 +17,7 @@ from tests.support.recorded_conversations import ANTHROPIC_BODIES, GEMINI_BODIES
 ANTHROPIC = {"model": "m", "max_tokens": 5, **ANTHROPIC_BODIES["cached system"]}
 GEMINI = GEMINI_BODIES["parallel calls of one name"]
 OPENAI = {"messages": [{"role": "user", "content": "hi"}]}
+THINKING = {"model": "m", "max_tokens": 5, **ANTHROPIC_BODIES["thinking"]}
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
 
 
@@ -102,3 +103,66 @@ def test_the_system_text_beside_the_messages_is_the_branchs(
     # Another system text makes it another conversation.
     outcome = cli("import", write(tmp_path / "it.json", {**ANTHROPIC, "system": "other"}))
     assert "holds another conversation" in outcome.err
+
+
+def test_what_an_export_cannot_say_is_told(cli: Cli, tmp_path: Path) -> None:
+    cli("import", write(tmp_path / "talk.json", THINKING))
+    outcome = cli("export", "talk")
+    assert outcome.code == 0
+    lines = outcome.err.splitlines()
+    assert lines == [
+        "antiphon: left out, as OpenAI's messages do not say it: reasoning (THINKING_DROPPED, 1 message): "
+        "of anthropic",
+        "antiphon: left out, as OpenAI's messages do not say it: signatures (SIGNATURE_DROPPED, 1 message): "
+        "of thinking",
+        "antiphon: left out, as OpenAI's messages do not say it: parts (PART_DROPPED, 1 message): "
+        "anthropic redacted_thinking",
+    ]
+    assert "thinking" not in outcome.out
+    file = tmp_path / "out.json"
+    written = cli("export", "talk", "-o", str(file))
+    assert (written.out, written.err) == ("", outcome.err)
+    assert file.read_text() == outcome.out
+
+
+@pytest.mark.parametrize(
+    ("conversation", "source"), [(THINKING, "anthropic.messages"), (GEMINI, "gemini.generate_content")]
+)
+def test_forms_are_not_mixed_in_one_conversation(
+    cli: Cli, tmp_path: Path, conversation: Any, source: str
+) -> None:
+    cli("import", write(tmp_path / "talk.json", conversation))
+    outcome = cli("export", "talk", "--format", "conversation")
+    assert (outcome.code, outcome.out) == (1, "")
+    for way in (
+        "antiphon export --format antiphon",
+        f"antiphon compile talk --profile native --target {source} --request",
+    ):
+        assert way in outcome.err
+    assert cli("export", "talk", "--format", "openai").code == 0
+
+
+def test_a_conversation_of_openai_s_comes_back_quietly(cli: Cli, tmp_path: Path) -> None:
+    cli("import", write(tmp_path / "talk.json", {**OPENAI, "model": "m"}))
+    outcome = cli("export", "talk", "--format", "conversation")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert json.loads(outcome.out) == {**OPENAI, "model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"input": []}, 'no "messages", as of OpenAI\'s chat and of Anthropic\'s Messages, and no '
+         '"contents", as of Gemini ("input", of OpenAI\'s Responses, is not imported)'),
+        ({"contents": "x"}, "contents is not an array of objects"),
+        ({"contents": []}, "there are no contents"),
+        ({"messages": "x"}, "messages is not an array of objects"),
+        ({"id": "a"}, "as of Gemini\n"),
+    ],
+)  # fmt: skip
+def test_what_is_no_conversation_is_told_by_its_own_names(
+    cli: Cli, tmp_path: Path, entry: Any, told: str
+) -> None:
+    outcome = cli("import", write(tmp_path / "talk.json", entry))
+    assert outcome.code == 1
+    assert told in outcome.err

@@ -140,7 +140,8 @@ def test_a_branch_comes_from_a_pipe(piped: Piped, cli: Cli, history: HistoryClie
 def test_what_is_wrong_in_a_pipe_is_told(piped: Piped) -> None:
     outcome = piped(lines({"id": "good", "messages": TALK}) + b"{}\n")
     assert outcome.err == (
-        'antiphon: standard input, line 2: there is no "messages", the array of what was said\n'
+        'antiphon: standard input, line 2: there is no "messages", as of OpenAI\'s chat and of '
+        'Anthropic\'s Messages, and no "contents", as of Gemini\n'
     )
 
 

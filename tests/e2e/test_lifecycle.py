@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -27,6 +28,13 @@ SERVICES = {
     "history_service": ("antiphon.history.v1.HistoryService", ("--store", "memory:")),
     "compiler_service": ("antiphon.compiler.v1.CompilerService", ("--history", "unix:/nowhere/history.sock")),
 }
+FIGURES = {
+    "history_service": ["inflight_watches"],
+    "compiler_service": [
+        f"compile_cache_{figure}" for figure in ("hits_total", "misses_total", "branches", "bytes")
+    ],
+}
+OPERATIONS = (Path(__file__).resolve().parents[2] / "docs" / "operations.md").read_text("utf-8")
 SERVING = health_pb2.HealthCheckResponse.SERVING
 
 
@@ -78,6 +86,9 @@ def test_program_gets_a_port_serves_metrics_and_stops_on_sigint(module: str) -> 
             text = reply.read().decode()
         assert f'antiphon_requests_total{{code="INVALID_ARGUMENT",method="/{name}/{method}"}} 1.0' in text
         assert "antiphon_inflight_calls 0.0" in text
+        published = set(re.findall("^# HELP (antiphon_[a-z_]+)", text, re.MULTILINE))
+        assert [each for each in published if f"`{each.removesuffix('_total')}`" not in OPERATIONS] == []
+        assert published >= {f"antiphon_{figure}" for figure in FIGURES[module]}
         taken = run_program(module, "--listen", running.address, *arguments)
         assert (taken.returncode, taken.stdout) == (1, "")
         assert f"{module}: cannot listen on {running.address}" in taken.stderr

@@ -66,6 +66,11 @@ def test_create_and_open_by_id_and_by_key(history: HistoryClient) -> None:
         Branch.open(history, external_key="key")
     with pytest.raises(BranchNotFoundError):
         Branch.open(history, uuid4())
+    for using in (Branch, Branch.open):
+        with pytest.raises(
+            FieldInvalidError, match="'key-1' is no UUID; a branch's own key goes in external_key"
+        ):
+            using(history, "key-1")
     with pytest.raises(ValueError, match="one of them"):
         Branch.open(history)
 

@@ -158,7 +158,7 @@ def test_command_line_exports_and_imports(
     copy = Branch.open(history, made["branch_id"])
     same(copy, branch)
     again = cli("import", path)
-    assert again.out == f"imported branch {made['branch_id']} (imported before), 401 messages\n"
+    assert again.out == f"imported branch {made['branch_id']} (imported before), 401 records\n"
     copy.delete()
     anew = cli("import", path)
     assert "imported before" not in anew.out

@@ -139,7 +139,7 @@ def test_of_two_compactions_at_once_one_wins(branch: Branch, compiler: CompilerC
         assert branch.compact(compiler, lambda text: "the quick one", keep_messages=1) is not None
         return "the slow one"
 
-    with pytest.raises(RevisionConflictError):
+    with pytest.raises(RevisionConflictError, match=r"another compaction was committed .*: plan again"):
         branch.compact(compiler, summarize, keep_messages=3)
     assert shown(branch)[1] == "[Conversation summary]\nthe quick one"
     assert branch.record().view_count == 4

@@ -20,7 +20,12 @@ from antiphon_client import (
     Instruction,
     WatchToken,
 )
-from antiphon_client.errors import BranchDeletedError, RevisionExpiredError, RevisionInFutureError
+from antiphon_client.errors import (
+    AntiphonError,
+    BranchDeletedError,
+    RevisionExpiredError,
+    RevisionInFutureError,
+)
 from antiphon_client.transport_errors import ServiceUnreachableError
 from antiphon_client.watching import Operation
 from history_service.server import build_server
@@ -104,9 +109,10 @@ async def test_watch_goes_on_by_itself_across_restarts(tmp_path: Path) -> None:
     store = f"sqlite:{tmp_path}/history.sqlite3"
     settings = HistorySettings(listen=f"unix:{tmp_path}/h.sock", store=store)
     seen: asyncio.Queue[Change] = asyncio.Queue()
+    losses: list[AntiphonError] = []
 
     async def follow(branch: AsyncBranch) -> None:
-        async with aclosing(branch.watch()) as changes:
+        async with aclosing(branch.watch(on_lost=losses.append)) as changes:
             async for change in changes:
                 seen.put_nowait(change)
 
@@ -128,6 +134,7 @@ async def test_watch_goes_on_by_itself_across_restarts(tmp_path: Path) -> None:
         await server.stop(0)
     assert revisions == [1, 2, 3, 4]
     assert seen.empty()
+    assert [loss.code for loss in losses] == ["UNAVAILABLE"] * 3
 
 
 @pytest.mark.anyio

@@ -29,8 +29,8 @@ from antiphon_client.pages import iterate, iterate_async
 from antiphon_client.piles import MessageSource, create_with, initial_messages
 from antiphon_client.records import BranchRecord, MessagePage
 from antiphon_client.rpc import Steps, async_method, sync_method
-from antiphon_client.watching import Change, WatchToken, watch, watch_async
-from antiphon_client.wire_values import Id, Kind
+from antiphon_client.watching import Change, OnLost, WatchToken, watch, watch_async
+from antiphon_client.wire_values import Id, Kind, branch_uuid
 
 
 class Branch(SyncCompacting):
@@ -109,12 +109,17 @@ class Branch(SyncCompacting):
         external_key: str | None = None,
         on_message_added: Iterable[MessageCallback] = (),
     ) -> Branch:
-        """Open a branch by its id or its external key; raises BranchNotFoundError if there is none."""
+        """Open a branch by its id, a UUID, or its external key.
+
+        Raises:
+            BranchNotFoundError: There is none.
+            FieldInvalidError: ``branch_id`` is no UUID.
+        """
         _check_one(branch_id, external_key)
         if external_key is not None:
             found = _found(history.find_branch(external_key), external_key)
         else:
-            found = history.get_branch(str(branch_id)).branch_id
+            found = history.get_branch(branch_uuid(str(branch_id))).branch_id
         return cls(history, found, on_message_added=on_message_added)
 
     @property
@@ -150,9 +155,11 @@ class Branch(SyncCompacting):
     last_instruction = sync_method(Operations.last_instruction)
     to_chat_msgs = sync_method(Operations.to_chat_msgs)
 
-    def watch(self, *, after: WatchToken | int = 0, follow: bool = True) -> Generator[Change]:
+    def watch(
+        self, *, after: WatchToken | int = 0, follow: bool = True, on_lost: OnLost | None = None
+    ) -> Generator[Change]:
         """Yield every change of the branch, as :meth:`HistoryClient.watch_branch` does."""
-        return watch(self._transport, self.branch_id, after, follow=follow)
+        return watch(self._transport, self.branch_id, after, follow=follow, on_lost=on_lost)
 
     def fork(
         self,
@@ -247,12 +254,12 @@ class AsyncBranch(AsyncCompacting):
         external_key: str | None = None,
         on_message_added: Iterable[AsyncMessageCallback] = (),
     ) -> AsyncBranch:
-        """Open a branch by its id or its external key; raises BranchNotFoundError if there is none."""
+        """Open a branch by its id or its external key; as :meth:`Branch.open`."""
         _check_one(branch_id, external_key)
         if external_key is not None:
             found = _found(await history.find_branch(external_key), external_key)
         else:
-            found = (await history.get_branch(str(branch_id))).branch_id
+            found = (await history.get_branch(branch_uuid(str(branch_id)))).branch_id
         return cls(history, found, on_message_added=on_message_added)
 
     @property
@@ -288,9 +295,11 @@ class AsyncBranch(AsyncCompacting):
     last_instruction = async_method(Operations.last_instruction)
     to_chat_msgs = async_method(Operations.to_chat_msgs)
 
-    def watch(self, *, after: WatchToken | int = 0, follow: bool = True) -> AsyncGenerator[Change]:
+    def watch(
+        self, *, after: WatchToken | int = 0, follow: bool = True, on_lost: OnLost | None = None
+    ) -> AsyncGenerator[Change]:
         """Yield every change of the branch, as :meth:`HistoryClient.watch_branch` does."""
-        return watch_async(self._transport, self.branch_id, after, follow=follow)
+        return watch_async(self._transport, self.branch_id, after, follow=follow, on_lost=on_lost)
 
     async def fork(
         self,

@@ -19,7 +19,7 @@ from antiphon_client.messages import (
 )
 from antiphon_client.records import BranchRecord, MessagePage, SnapshotRecord
 from antiphon_client.rpc import Steps
-from antiphon_client.wire_values import Id, Kind
+from antiphon_client.wire_values import Id, Kind, branch_uuid
 
 MessageT = TypeVar("MessageT", bound=Message)
 
@@ -33,7 +33,7 @@ class BranchReads:
     """Reads of one branch; they take ``at_revision``: the branch as it stood then."""
 
     def __init__(self, branch_id: Id, history: HistoryOperations) -> None:
-        self.branch_id = UUID(str(branch_id))
+        self.branch_id = branch_uuid(branch_id)
         self._history = history
 
     def record(self, *, at_revision: int | None = None) -> Steps[BranchRecord]:

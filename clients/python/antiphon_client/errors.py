@@ -211,7 +211,7 @@ class ActionAlreadyAnsweredError(AntiphonError):
 
 
 class RevisionConflictError(AntiphonError):
-    """The branch is not at the expected revision.
+    """The branch is not at the expected revision, or a compaction's plan was overtaken by another.
 
     Metadata: ``branch_id``, ``expected`` and ``actual``.
     """
@@ -225,6 +225,15 @@ class RevisionConflictError(AntiphonError):
         return cls(
             f"branch is at revision {actual}, not at the expected {expected}",
             metadata={"branch_id": branch_id, "expected": str(expected), "actual": str(actual)},
+        )
+
+    @classmethod
+    def overtaken(cls, branch_id: str, *, planned: int, actual: int) -> RevisionConflictError:
+        """Build the error of a compaction that another has overtaken since it was planned."""
+        return cls(
+            f"another compaction was committed since revision {planned}, at which this one was planned "
+            f"(the branch is at revision {actual}): plan again",
+            metadata={"branch_id": branch_id, "expected": str(planned), "actual": str(actual)},
         )
 
     @property

@@ -8,7 +8,6 @@ arguments and errors are documented.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
-from uuid import UUID
 
 from antiphon.history.v1.history_service_pb2_grpc import HistoryServiceStub
 from antiphon_client.client_base import AsyncClient, SyncClient
@@ -16,8 +15,8 @@ from antiphon_client.history_operations import HistoryOperations as Operations
 from antiphon_client.pages import iterate, iterate_async
 from antiphon_client.records import BranchPage, BranchRecord
 from antiphon_client.rpc import Steps, async_method, sync_method
-from antiphon_client.watching import Change, WatchToken, watch, watch_async
-from antiphon_client.wire_values import Id
+from antiphon_client.watching import Change, OnLost, WatchToken, watch, watch_async
+from antiphon_client.wire_values import Id, branch_uuid
 
 _OPERATIONS = Operations()
 _PAGE = 1000
@@ -56,7 +55,12 @@ class HistoryClient(SyncClient):
     import_branch = sync_method(Operations.import_branch)
 
     def watch_branch(
-        self, branch_id: Id, *, after: WatchToken | int = 0, follow: bool = True
+        self,
+        branch_id: Id,
+        *,
+        after: WatchToken | int = 0,
+        follow: bool = True,
+        on_lost: OnLost | None = None,
     ) -> Generator[Change]:
         """Yield every change of a branch after a token or revision, in order, each once, and go on for ever.
 
@@ -74,6 +78,8 @@ class HistoryClient(SyncClient):
             after: Where to begin: the token of the last change seen, or a
                 revision; 0 is the oldest change that is kept.
             follow: False: end when everything committed so far was yielded.
+            on_lost: Called once each time the service is lost, with the cause, before
+                the wait for it.
 
         Raises:
             BranchDeletedError: The branch was deleted, and that change is not
@@ -83,7 +89,7 @@ class HistoryClient(SyncClient):
             RevisionInFutureError: The branch has not reached the revision.
             UnknownChangeError: A change must not be skipped and cannot be understood.
         """
-        return watch(self._transport, UUID(str(branch_id)), after, follow=follow)
+        return watch(self._transport, branch_uuid(branch_id), after, follow=follow, on_lost=on_lost)
 
     def branches(
         self, *, external_key_prefix: str | None = None, parent_branch_id: Id | None = None
@@ -125,10 +131,15 @@ class AsyncHistoryClient(AsyncClient):
     import_branch = async_method(Operations.import_branch)
 
     def watch_branch(
-        self, branch_id: Id, *, after: WatchToken | int = 0, follow: bool = True
+        self,
+        branch_id: Id,
+        *,
+        after: WatchToken | int = 0,
+        follow: bool = True,
+        on_lost: OnLost | None = None,
     ) -> AsyncGenerator[Change]:
         """Yield every change of a branch, as :meth:`HistoryClient.watch_branch` does."""
-        return watch_async(self._transport, UUID(str(branch_id)), after, follow=follow)
+        return watch_async(self._transport, branch_uuid(branch_id), after, follow=follow, on_lost=on_lost)
 
     def branches(
         self, *, external_key_prefix: str | None = None, parent_branch_id: Id | None = None

@@ -1,15 +1,17 @@
-"""Response formats: examples, and schemas with templates made from pydantic models.
+"""Response formats: examples, and schemas with templates.
 
-A dictionary is an example of the answer. A pydantic model class, or an instance
-of one (which stands for its class), becomes its JSON Schema with a template: an
-outline of the answer whose leaves name the types, lists and nested models
-spelled out (ADR-0006 D2, ADR-0007 D1).
+A dictionary is an example of the answer, whatever it looks like. A pydantic
+model class, or an instance of one (which stands for its class), becomes its
+JSON Schema with a template: an outline of the answer whose leaves name the
+types, lists and nested models spelled out (ADR-0006 D2, ADR-0007 D1). A JSON
+Schema that is at hand is a `ResponseSchema`.
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
@@ -18,8 +20,24 @@ from pydantic.fields import FieldInfo
 
 from antiphon.compiler.v1 import compiler_service_pb2 as pb
 from antiphon_client.json_text import dump_json_text
+from antiphon_client.schema_outline import schema_outline
 
-ResponseFormat: TypeAlias = type[BaseModel] | BaseModel | Mapping[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class ResponseSchema:
+    """A JSON Schema of the answer.
+
+    Attributes:
+        json_schema: The schema.
+        template: An outline of the answer, for the profile folded, which shows a model
+            both; None makes one of the schema. It is not validated against the schema.
+    """
+
+    json_schema: Mapping[str, Any]
+    template: Mapping[str, Any] | None = None
+
+
+ResponseFormat: TypeAlias = type[BaseModel] | BaseModel | ResponseSchema | Mapping[str, Any]
 """What a caller may ask an answer to look like."""
 
 
@@ -27,19 +45,38 @@ def response_format_to_proto(value: ResponseFormat) -> pb.ResponseFormat:
     """Return the wire form of a response format.
 
     Raises:
-        TypeError: It is neither a mapping nor a pydantic model class or instance.
+        TypeError: It is no mapping, no pydantic model class or instance, and no `ResponseSchema`
+            of mappings.
         JsonTextError: It holds a value that JSON cannot carry.
     """
     model = type(value) if isinstance(value, BaseModel) else value
     if isinstance(model, type) and issubclass(model, BaseModel):
-        schema = pb.ResponseSchema(
-            json_schema=dump_json_text(model.model_json_schema()),
-            template_json=dump_json_text(model_template(model)),
-        )
-        return pb.ResponseFormat(schema=schema)
+        return _schema(model.model_json_schema(), model_template(model))
+    if isinstance(model, ResponseSchema):
+        template = model.template
+        if not (isinstance(model.json_schema, Mapping) and isinstance(template, Mapping | None)):
+            raise TypeError("a response schema and its template are mappings")
+        return _schema(model.json_schema, schema_outline(model.json_schema) if template is None else template)
     if isinstance(model, Mapping):
         return pb.ResponseFormat(example_json=dump_json_text(dict(model)))
-    raise TypeError(f"a response format is a mapping or a pydantic model, not {type(value).__name__}")
+    raise TypeError(
+        f"a response format is a mapping, a ResponseSchema or a pydantic model, not {type(value).__name__}"
+    )
+
+
+def resembles_schema(example: Mapping[str, Any]) -> bool:
+    """Tell whether what is given as an example looks like a JSON Schema."""
+    return "$schema" in example or (
+        isinstance(example.get("type"), str) and isinstance(example.get("properties"), Mapping)
+    )
+
+
+def _schema(json_schema: Mapping[str, Any], template: Mapping[str, Any]) -> pb.ResponseFormat:
+    return pb.ResponseFormat(
+        schema=pb.ResponseSchema(
+            json_schema=dump_json_text(dict(json_schema)), template_json=dump_json_text(dict(template))
+        )
+    )
 
 
 def model_template(model: type[BaseModel]) -> dict[str, Any]:

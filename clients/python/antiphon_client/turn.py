@@ -53,7 +53,8 @@ class TurnRequest:
             the branch (its view, else its order), an empty tuple retains none.
         tool_schemas: The tools of this call: a list of schemas, a single schema,
             or a wrapper ``{"tools": [...]}``.
-        response_format: A mapping, or a pydantic model class or instance.
+        response_format: An example, which is a mapping; a schema, which is a pydantic
+            model class or instance or, of a JSON Schema at hand, a ``ResponseSchema``.
         structure: Name of the structure the answer is asked in; any text means
             JSON. Types are refused: they cannot cross a wire.
         context_blocks: Retrieved context, in order.
@@ -210,11 +211,14 @@ def turn_to_proto(turn: TurnRequest) -> pb.CompileRequest:
     """Return the wire form of a turn, without its source and how to compile it.
 
     Raises:
-        TypeError: The instruction is neither an Instruction nor None, a tool schema no mapping,
-            ``structure`` no text, or the response format no mapping and no
-            pydantic model.
+        TypeError: The turn is no TurnRequest, the instruction neither an Instruction nor
+            None, a tool schema no mapping, ``structure`` no text, or the response format none of its forms.
         JsonTextError: A value is one that JSON cannot carry.
     """
+    given: object = turn
+    if not isinstance(given, TurnRequest):
+        kind = type(given).__name__
+        raise TypeError(f"a turn is a TurnRequest, as TurnRequest(Instruction.create(text)), not {kind}")
     instruction = turn.instruction
     if not (instruction is None or isinstance(instruction, Instruction)):
         raise TypeError(f"a turn's instruction is an Instruction, not {type(instruction).__name__}")

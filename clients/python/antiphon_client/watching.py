@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing, closing
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -34,6 +34,9 @@ _KINDS: dict[int, ChangeKind] = {
     pb.BRANCH_CHANGE_KIND_METADATA: "metadata",
     pb.BRANCH_CHANGE_KIND_DELETED: "deleted",
 }
+
+OnLost: TypeAlias = Callable[[AntiphonError], None]
+"""Hears of each time a watch has lost the service and begins to wait for it: once, with the cause."""
 
 _FIRST_DELAY = 0.1
 _LONGEST_DELAY = 2.0
@@ -115,9 +118,12 @@ class Change:
 class WatchPosition:
     """Where one watch is, and what becomes of each frame and each failure."""
 
-    def __init__(self, branch_id: UUID, after: WatchToken | int, *, follow: bool) -> None:
+    def __init__(
+        self, branch_id: UUID, after: WatchToken | int, *, follow: bool, on_lost: OnLost | None = None
+    ) -> None:
         self._branch_id = branch_id
         self._follow = follow
+        self._on_lost = on_lost
         self._revision = after if isinstance(after, int) else after.revision
         self._incarnation = "" if isinstance(after, int) else str(after.incarnation)
         self._connected = False
@@ -157,6 +163,8 @@ class WatchPosition:
         """
         if error.code != "UNAVAILABLE" or not self._connected:
             raise error
+        if self._failures == 0 and self._on_lost is not None:
+            self._on_lost(error)
         delay = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self._failures, 10))
         self._failures += 1
         return delay * random.uniform(0.5, 1.0)
@@ -195,10 +203,15 @@ def _operation(revision: int, operation: pb.BranchOperation) -> Operation:
 
 
 def watch(
-    transport: SyncTransport, branch_id: UUID, after: WatchToken | int, *, follow: bool
+    transport: SyncTransport,
+    branch_id: UUID,
+    after: WatchToken | int,
+    *,
+    follow: bool,
+    on_lost: OnLost | None = None,
 ) -> Generator[Change]:
     """Yield a branch's changes; see ``HistoryClient.watch_branch``."""
-    position = WatchPosition(branch_id, after, follow=follow)
+    position = WatchPosition(branch_id, after, follow=follow, on_lost=on_lost)
     while True:
         try:
             with closing(transport.frames("WatchBranch", position.request())) as frames:
@@ -214,10 +227,15 @@ def watch(
 
 
 async def watch_async(
-    transport: AsyncTransport, branch_id: UUID, after: WatchToken | int, *, follow: bool
+    transport: AsyncTransport,
+    branch_id: UUID,
+    after: WatchToken | int,
+    *,
+    follow: bool,
+    on_lost: OnLost | None = None,
 ) -> AsyncGenerator[Change]:
     """Yield a branch's changes, as :func:`watch` does."""
-    position = WatchPosition(branch_id, after, follow=follow)
+    position = WatchPosition(branch_id, after, follow=follow, on_lost=on_lost)
     while True:
         try:
             async with aclosing(transport.frames("WatchBranch", position.request())) as frames:

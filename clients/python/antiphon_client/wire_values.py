@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from antiphon.message.v1 import message_pb2
+from antiphon_client.errors import FieldInvalidError
 from antiphon_client.ids import new_ordered_id
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages import Message, to_proto
@@ -27,6 +28,19 @@ Kind: TypeAlias = Literal[
 
 AnyMessage: TypeAlias = Message | message_pb2.Message
 """A typed message, or one in its wire form."""
+
+
+def branch_uuid(value: Id) -> UUID:
+    """Return a branch's id.
+
+    Raises:
+        FieldInvalidError: It is no UUID, but perhaps an external key.
+    """
+    try:
+        return UUID(str(value))
+    except ValueError:
+        text = f"{value!r} is no UUID; a branch's own key goes in external_key, as in Branch.open"
+        raise FieldInvalidError.of("branch_id", text) from None
 
 
 def id_text(value: Id | None) -> str | None:

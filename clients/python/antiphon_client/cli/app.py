@@ -9,6 +9,7 @@ import typer
 
 import antiphon_client
 from antiphon_client.cli import (
+    adding,
     changing,
     comparing,
     compiling,
@@ -19,8 +20,10 @@ from antiphon_client.cli import (
     planning,
     reading,
     serving,
+    viewing,
     watching,
 )
+from antiphon_client.cli.help_texts import register
 from antiphon_client.cli.output import complain, error_text, say
 from antiphon_client.cli.pair import PairError
 from antiphon_client.errors import AntiphonError
@@ -41,26 +44,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("serve", epilog=serving.EXAMPLES)(serving.serve)
-app.command("import", epilog=importing.EXAMPLES)(importing.import_file)
-app.command("branches", epilog=reading.BRANCHES_EXAMPLES)(reading.branches)
-app.command("log", epilog=reading.LOG_EXAMPLES)(reading.log)
-app.command("watch", epilog=watching.EXAMPLES)(watching.watch)
-app.command("fork", epilog=changing.FORK_EXAMPLES)(changing.fork)
-app.command("trim", epilog=changing.TRIM_EXAMPLES)(changing.trim)
-app.command("delete", epilog=changing.DELETE_EXAMPLES)(changing.delete)
-app.command("compile", epilog=compiling.EXAMPLES)(compiling.compile_turn)
-app.command("diff", epilog=comparing.EXAMPLES)(comparing.diff)
-app.command("window", epilog=planning.WINDOW_EXAMPLES)(planning.window)
-app.command("compact", epilog=planning.COMPACT_EXAMPLES)(planning.compact)
-app.command("targets", epilog=listing.EXAMPLES)(listing.targets)
-app.command("export", epilog=reading.EXPORT_EXAMPLES)(reading.export)
-app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+register(app, "serve", serving.serve, serving.EXAMPLES)
+register(app, "import", importing.import_file, importing.EXAMPLES)
+register(app, "branches", reading.branches, reading.BRANCHES_EXAMPLES)
+register(app, "log", reading.log, reading.LOG_EXAMPLES)
+register(app, "watch", watching.watch, watching.EXAMPLES)
+register(app, "add", adding.add, adding.EXAMPLES)
+register(app, "view", viewing.view, viewing.EXAMPLES)
+register(app, "fork", changing.fork, changing.FORK_EXAMPLES)
+register(app, "trim", changing.trim, changing.TRIM_EXAMPLES)
+register(app, "delete", changing.delete, changing.DELETE_EXAMPLES)
+register(app, "compile", compiling.compile_turn, compiling.EXAMPLES)
+register(app, "diff", comparing.diff, comparing.EXAMPLES)
+register(app, "window", planning.window, planning.WINDOW_EXAMPLES)
+register(app, "compact", planning.compact, planning.COMPACT_EXAMPLES)
+register(app, "targets", listing.targets, listing.EXAMPLES)
+register(app, "export", reading.export, reading.EXPORT_EXAMPLES)
+register(app, "demo", demo.demo, demo.EXAMPLES)
 
 mail = typer.Typer(help="Look into an exchange's mailboxes, and deliver dead letters.", no_args_is_help=True)
-mail.command("owners", epilog=mailing.OWNERS_EXAMPLES)(mailing.owners)
-mail.command("dead-letters", epilog=mailing.DEAD_LETTERS_EXAMPLES)(mailing.dead_letters)
-mail.command("redrive", epilog=mailing.REDRIVE_EXAMPLES)(mailing.redrive)
+register(mail, "owners", mailing.owners, mailing.OWNERS_EXAMPLES)
+register(mail, "dead-letters", mailing.dead_letters, mailing.DEAD_LETTERS_EXAMPLES)
+register(mail, "redrive", mailing.redrive, mailing.REDRIVE_EXAMPLES)
 app.add_typer(mail, name="mail")
 
 

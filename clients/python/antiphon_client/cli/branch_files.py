@@ -13,7 +13,7 @@ from uuid import UUID
 import typer
 
 from antiphon_client.branch_transfer import Progress
-from antiphon_client.cli.output import byte_progress, complain, counted, error_text, say, say_json
+from antiphon_client.cli.output import byte_progress, complain, counted, error_text, say, say_json, visible
 from antiphon_client.cli.sources import Source
 from antiphon_client.errors import AntiphonError, BranchDeletedError, BranchExistsError
 from antiphon_client.history import HistoryClient
@@ -53,13 +53,16 @@ def import_file(client: HistoryClient, source: Source, external_key: str | None,
         say_json(
             {
                 "branch_id": str(record.branch_id),
+                "external_key": record.external_key,
                 "messages": record.message_count,
+                "records": record.message_count,
                 "imported_before": repeated,
             }
         )
     else:
         before = " (imported before)" if repeated else ""
-        say(f"imported branch {record.branch_id}{before}, {counted(record.message_count, 'message')}")
+        key = "" if record.external_key is None else f" {visible(record.external_key)}"
+        say(f"imported branch {record.branch_id}{key}{before}, {counted(record.message_count, 'record')}")
 
 
 def import_source(client: HistoryClient, source: Source) -> BranchRecord:

@@ -12,6 +12,7 @@ from antiphon_client.cli.options import (
     AtRevision,
     BranchName,
     HistoryAddress,
+    carried,
     find_branch,
     open_history,
 )
@@ -62,7 +63,10 @@ def fork(
 def trim(
     branch: BranchName,
     history: HistoryAddress,
-    before: Annotated[int, typer.Option("--before", metavar="N", min=1, help="The oldest revision to keep.")],
+    before: Annotated[
+        int,
+        typer.Option("--before", metavar="N", min=1, callback=carried, help="The oldest revision to keep."),
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Drop the revisions before one for good; from it on the branch stays as it is.

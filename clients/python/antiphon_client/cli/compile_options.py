@@ -8,8 +8,10 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from antiphon_client.cli.output import complain
 from antiphon_client.json_text import JsonTextError, parse_json_text
 from antiphon_client.messages import Instruction
+from antiphon_client.response_format import ResponseFormat, ResponseSchema, resembles_schema
 from antiphon_client.targets import Profile, TargetOptions, ToolChoice
 from antiphon_client.turn import tool_schema_list
 
@@ -99,6 +101,37 @@ def read_object(path: Path | None, option: str) -> dict[str, Any] | None:
     if not isinstance(value, dict | None):
         raise typer.BadParameter(f"{path}: must be an object", param_hint=option)
     return value
+
+
+def answer_format(example: Path | None, schema: Path | None) -> ResponseFormat | None:
+    """Return the shape wanted of the answer; say so where an example may be meant as a schema.
+
+    Raises:
+        typer.BadParameter: Both are given, or a file holds something else.
+    """
+    if example is not None and schema is not None:
+        raise typer.BadParameter("goes without --response-format", param_hint="--response-schema")
+    given = read_object(schema, "--response-schema")
+    if given is not None:
+        return ResponseSchema(given)
+    shown = read_object(example, "--response-format")
+    if shown is not None and resembles_schema(shown):
+        complain(f"{example} looks like a JSON Schema and is sent as an example: see --response-schema")
+    return shown
+
+
+def check_output(*, request: bool, as_json: bool, explain: bool, target: str | None) -> None:
+    """Check that one form of output is asked for, and that there is what it shows.
+
+    Raises:
+        typer.BadParameter: It is not so.
+    """
+    if request and target is None:
+        raise typer.BadParameter("is needed by --request", param_hint="--target")
+    given = {"--request": request, "--json": as_json, "--explain": explain}
+    asked_for = [option for option, is_given in given.items() if is_given]
+    if len(asked_for) > 1:
+        raise typer.BadParameter("are of one output each", param_hint=" and ".join(asked_for))
 
 
 def target_options(

@@ -15,12 +15,13 @@ _IDS_SHOWN = 3
 _DIGEST_SHOWN = 12
 
 
-def compiled_lines(compilation: Compilation, lines: int | None) -> Iterator[str]:
+def compiled_lines(compilation: Compilation, lines: int | None, profile: str) -> Iterator[str]:
     """Yield the lines of a compiled request: its turns, its report, its digests.
 
     Args:
         compilation: The compiled request.
         lines: Bound of each turn's text; None shows all.
+        profile: How it was compiled.
     """
     if compilation.system_text is not None:
         yield "   -  system"
@@ -31,11 +32,11 @@ def compiled_lines(compilation: Compilation, lines: int | None) -> Iterator[str]
     for note in compilation.report:
         concerned = f" ({counted(len(note.message_ids), 'message')})" if note.message_ids else ""
         yield f"note  {note.kind}{concerned}: {visible(note.reason)}"
-    yield from proof_lines(compilation)
+    yield from proof_lines(compilation, profile)
 
 
-def proof_lines(compilation: Compilation) -> Iterator[str]:
-    """Yield what was counted, and the digests of what was compiled."""
+def proof_lines(compilation: Compilation, profile: str) -> Iterator[str]:
+    """Yield what was counted, and the digests of what was compiled, with the profile they are of."""
     tokens = compilation.tokens
     if tokens is not None:
         yield (
@@ -44,7 +45,7 @@ def proof_lines(compilation: Compilation) -> Iterator[str]:
         )
     for name, given in sorted(compilation.action_names.items()):
         yield f"action {visible(name)} is {visible(given)} in the provider's request"
-    yield f"sha256 of the compiled messages  {compilation.messages_digest}"
+    yield f"sha256 of the compiled messages  {compilation.messages_digest}, profile {profile}"
     if compilation.request_digest is not None:
         yield f"sha256 of the provider's request {compilation.request_digest}"
         yield f"capability table                 {compilation.capability_version}"

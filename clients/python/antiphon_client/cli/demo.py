@@ -133,7 +133,7 @@ def _show(branch: Branch, what: str, compiler: CompilerClient) -> None:
         f"a model would be sent {counted(len(compilation.request.messages), 'message')}"
     )
     say("(Profile FOLDED: system text, as Guidance, and action results are folded into the user turns.)")
-    for line in compiled_lines(compilation, _LINES):
+    for line in compiled_lines(compilation, _LINES, "folded"):
         say(line)
     question = compilation.request.instruction
     assert question is not None, "the turn has an instruction"

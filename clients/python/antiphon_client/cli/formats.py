@@ -25,6 +25,9 @@ SOURCES: Final = {
 }
 """The API that a format is of, by the compiler's name for it as a target."""
 
+IMPORTED_FROM: Final = "imported_from"
+"""Key of a branch's metadata that names the API its conversation was imported from."""
+
 _SYSTEM_KEYS: Final = ("system", "systemInstruction", "system_instruction")
 _OPENAI_ROLES: Final = frozenset(("tool", "developer", "function"))
 _OPENAI_PARTS: Final = frozenset(("image_url", "input_audio", "file", "refusal"))

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from antiphon.message.v1 import message_pb2
 from antiphon_client.batching import batches
-from antiphon_client.cli.formats import SOURCES, Format, import_as, recognized
+from antiphon_client.cli.formats import IMPORTED_FROM, SOURCES, Format, import_as, recognized
 from antiphon_client.cli.sources import Conversation
 from antiphon_client.errors import BranchDeletedError, BranchExistsError, FieldInvalidError, Violation
 from antiphon_client.history import HistoryClient
@@ -108,7 +108,7 @@ def _create_branch(
         created = history.create_branch(
             branch_id=branch_id,
             external_key=conversation.source_id,
-            metadata={"imported_from": SOURCES[chosen], **conversation.metadata},
+            metadata={IMPORTED_FROM: SOURCES[chosen], **conversation.metadata},
             request_id=derived_request_id("create", *key),
         )
     except BranchExistsError as error:

@@ -107,8 +107,8 @@ def import_file(
         )
     if not as_json:
         for imported in totals.named if totals.conversations <= _NAMED else ():
-            counts = f"{counted(imported.messages, 'message')} ({counted(imported.records, 'record')})"
-            say(f"{visible(imported.source_id)}: {counts}")
+            said, stored = counted(imported.messages, "message"), counted(imported.records, "record")
+            say(f"{visible(imported.source_id)}: {said} (stored as {stored})")
         if totals.formats:
             how = "recognized" if format is None else "as given"
             say(f"format: {', '.join(totals.formats)} ({how})")

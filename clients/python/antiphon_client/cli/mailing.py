@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from antiphon_client.cli.options import AsJson, HistoryAddress, open_history
-from antiphon_client.cli.output import say, say_json, say_table, time_text
+from antiphon_client.cli.output import complain, say, say_json, say_table, time_text
 from antiphon_client.exchange import Exchange
 from antiphon_client.exchange_records import DeadLetter, OwnerRecord
 
@@ -39,6 +39,8 @@ def owners(exchange: ExchangeId, history: HistoryAddress, as_json: AsJson = Fals
     elif found:
         titles = ("OWNER", "REGISTERED", "INBOX", "OUTBOX", "LAST SEQUENCE")
         say_table(titles, list(map(_owner_row, found)))
+    else:
+        complain("no owners")
 
 
 def dead_letters(
@@ -59,6 +61,8 @@ def dead_letters(
         rows = list(map(_letter_row, letters))
     if rows:
         say_table(("DEAD LETTER", "SINCE", "REASON", "OWNER", "LEASED"), rows)
+    else:
+        complain("no dead letters")
 
 
 def redrive(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 import typer
@@ -16,6 +16,9 @@ from antiphon_client.errors import BranchNotFoundError
 from antiphon_client.history import HistoryClient
 from antiphon_client.transport_errors import Endpoint, unreachable
 
+# A panel of its own: the columns are as wide as its options alone need.
+_SERVICES = "Services"
+
 HistoryAddress = Annotated[
     str,
     typer.Option(
@@ -23,6 +26,7 @@ HistoryAddress = Annotated[
         metavar="ADDRESS",
         default_factory=lambda: service_address("history"),
         show_default="ANTIPHON_HISTORY_ADDRESS, else history.sock in the user's runtime folder",
+        rich_help_panel=_SERVICES,
         help="The history service: unix:PATH or HOST:PORT.",
     ),
 ]
@@ -33,12 +37,42 @@ CompilerAddress = Annotated[
         metavar="ADDRESS",
         default_factory=lambda: service_address("compiler"),
         show_default="ANTIPHON_COMPILER_ADDRESS, else compiler.sock in the user's runtime folder",
+        rich_help_panel=_SERVICES,
         help="The compiler service: unix:PATH or HOST:PORT.",
     ),
 ]
+_LARGEST = 2**63 - 1
+
+
+NumberT = TypeVar("NumberT", int, int | None, list[int])
+
+
+def carried(value: NumberT) -> NumberT:
+    """Return the number of an option, or its numbers, as given; refuse one that no request can carry.
+
+    A callback, as a range of its own would stand in every help text.
+
+    Raises:
+        typer.BadParameter: It is beyond 64 bits.
+    """
+    for number in value if isinstance(value, list) else [value or 0]:
+        if number > _LARGEST:
+            raise typer.BadParameter(f"{number} is larger than {_LARGEST}.")
+    return value
+
+
 BranchName = Annotated[str, typer.Argument(metavar="BRANCH", help="A branch's id or its external key.")]
 AtRevision = Annotated[
-    int | None, typer.Option("--at-revision", metavar="N", min=1, help="As the branch stood at a revision.")
+    int | None,
+    typer.Option(
+        "--at-revision", metavar="N", min=1, callback=carried, help="As the branch stood at a revision."
+    ),
+]
+ExpectedRevision = Annotated[
+    int | None,
+    typer.Option(
+        "--expected-revision", metavar="N", min=1, callback=carried, help="Refuse unless the branch is at it."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 

@@ -32,6 +32,12 @@ _KEPT = "\n\t\u200c\u200d"
 
 # What a terminal obeys, and what some readers of lines take for a line's end; JSON itself escapes the rest.
 _ESCAPED_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_HINTS = {
+    "OPEN_CALLS": "or give an --instruction",
+    "TARGET_UNKNOWN": '"antiphon targets" lists them',
+}
+"""By the reason of an error, what helps on the command line."""
+
 _NOT_ASCII = re.compile("[^\x00-\x7e]")
 
 
@@ -74,17 +80,18 @@ def say_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def complain(text: str) -> None:
-    """Print one line about a failure."""
+    """Print one line about a failure, or about what is missing in a result."""
     print(f"antiphon: {_one_line(text)}", file=sys.stderr, flush=True)
 
 
 def error_text(error: Exception) -> str:
-    """Return one line about an error, its reason first where it has one; of a missing service, what to do."""
+    """Return one line about an error, its reason first where it has one, and what helps if that is known."""
     if isinstance(error, ServiceUnreachableError) and "service" in error.metadata:
         start = f'start one with "antiphon serve", or name another with --{error.metadata["service"]}'
         return f"{error.reason}: {error.message}; {start}"
     if isinstance(error, AntiphonError):
-        return f"{error.reason}: {error.message}"
+        hint = _HINTS.get(error.reason)
+        return f"{error.reason}: {error.message}{'' if hint is None else f'; {hint}'}"
     return str(error) or type(error).__name__
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -11,20 +10,24 @@ import typer
 
 from antiphon_client.branch import Branch
 from antiphon_client.cli.compile_options import TokenCounter, ToolsFile, tool_schemas
+from antiphon_client.cli.given_texts import text_of_file
 from antiphon_client.cli.options import (
     AsJson,
     AtRevision,
     BranchName,
     CompilerAddress,
     HistoryAddress,
+    carried,
     find_branch,
     open_compiler,
     open_history,
 )
 from antiphon_client.cli.output import counted, say, say_json
 from antiphon_client.cli.timeline import body, title
+from antiphon_client.compiler import CompilerClient
 from antiphon_client.messages import Instruction
 from antiphon_client.planning import CompactionPlan, WindowPlan
+from antiphon_client.turn import TurnRequest, tool_schema_list
 
 WINDOW_EXAMPLES = """Examples:
 
@@ -47,7 +50,9 @@ def window(
     branch: BranchName,
     history: HistoryAddress,
     compiler: CompilerAddress,
-    budget: Annotated[int, typer.Option("--budget", metavar="N", min=1, help="Tokens for all of it.")],
+    budget: Annotated[
+        int, typer.Option("--budget", metavar="N", min=1, callback=carried, help="Tokens for all of it.")
+    ],
     tokens: TokenCounter = None,
     pin: _Pins = None,
     instruction: Annotated[
@@ -59,7 +64,8 @@ def window(
 ) -> None:
     """Plan which of a branch's messages fit a budget of tokens: the newest whole exchanges.
 
-    Nothing is changed: what is kept is a progression to compile with.
+    Nothing is changed: what is kept is a progression to compile with, and
+    `antiphon compile --budget N` plans and compiles at once.
     """
     with open_history(history) as history_client, open_compiler(compiler) as compiler_client:
         found = find_branch(history_client, branch)
@@ -73,13 +79,9 @@ def window(
             at_revision=at_revision,
         )
         if as_json:
-            say_json(_window_object(plan))
+            say_json(window_object(plan))
             return
-        say(
-            f"revision {plan.history_revision}: {counted(len(plan.progression), 'message')} kept, "
-            f"{plan.dropped_count:,} left out; {plan.tokens:,} of {counted(budget, 'token')}, "
-            f"{plan.tokens_before:,} before"
-        )
+        say(f"revision {plan.history_revision}: {window_text(plan, budget)}")
         _show(found, plan.progression, plan.history_revision)
 
 
@@ -88,11 +90,17 @@ def compact(
     history: HistoryAddress,
     compiler: CompilerAddress,
     keep_tokens: Annotated[
-        int, typer.Option("--keep-tokens", metavar="N", min=0, help="Tokens that what stays may take.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            "--keep-tokens", metavar="N", min=1, callback=carried, help="Tokens that what stays may take."
+        ),
+    ] = None,
     keep_messages: Annotated[
-        int, typer.Option("--keep-messages", metavar="N", min=0, help="Messages that stay at the least.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            "--keep-messages", metavar="N", min=1, callback=carried, help="Messages that stay at the least."
+        ),
+    ] = None,
     tokens: TokenCounter = None,
     pin: _Pins = None,
     at_revision: AtRevision = None,
@@ -118,23 +126,18 @@ def compact(
         found = find_branch(history_client, branch)
         plan = compiler_client.plan_compaction(
             found,
-            keep_tokens=keep_tokens,
-            keep_messages=keep_messages,
+            keep_tokens=keep_tokens or 0,
+            keep_messages=keep_messages or 0,
             token_counter=tokens,
             pinned=pin or (),
             at_revision=at_revision,
         )
         if summary is not None:
-            _commit(found, plan, _text(summary), as_json=as_json)
+            _commit(found, plan, text_of_file(summary), as_json=as_json)
         elif as_json:
             say_json(_compaction_object(plan))
         else:
             _show_compaction(found, plan)
-
-
-def _text(path: Path) -> str:
-    """Return a text as it stands, its line ends included."""
-    return (sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()).decode()
 
 
 def _commit(branch: Branch, plan: CompactionPlan, summary: str, *, as_json: bool) -> None:
@@ -173,7 +176,37 @@ def _show(branch: Branch, message_ids: tuple[UUID, ...], revision: int) -> None:
             say(f"{index:>4}  {title(message)}  {message.id}")
 
 
-def _window_object(plan: WindowPlan) -> dict[str, Any]:
+def planned_window(
+    compiler: CompilerClient,
+    branch: Branch,
+    turn: TurnRequest,
+    budget: int,
+    *,
+    at_revision: int | None,
+    tokens: str | None,
+) -> WindowPlan:
+    """Plan the window of a branch, or of the progression that a turn names, for the turn."""
+    return compiler.plan_window(
+        branch,
+        budget,
+        progression=turn.progression,
+        token_counter=tokens,
+        instruction=turn.instruction,
+        tool_schemas=tool_schema_list(turn.tool_schemas),
+        at_revision=at_revision,
+    )
+
+
+def window_text(plan: WindowPlan, budget: int) -> str:
+    """Return what a window keeps and takes, in one line."""
+    return (
+        f"{counted(len(plan.progression), 'message')} kept, {plan.dropped_count:,} left out; "
+        f"{plan.tokens:,} of {counted(budget, 'token')}, {plan.tokens_before:,} before"
+    )
+
+
+def window_object(plan: WindowPlan) -> dict[str, Any]:
+    """Return a window as plain JSON data."""
     return {
         "progression": [str(message_id) for message_id in plan.progression],
         "tokens": plan.tokens,

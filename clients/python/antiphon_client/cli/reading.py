@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from antiphon_client.cli.branch_files import export_file
+from antiphon_client.cli.losses import loss_lines, refuse_another_form
 from antiphon_client.cli.options import (
     AsJson,
     AtRevision,
@@ -17,10 +18,10 @@ from antiphon_client.cli.options import (
     find_branch,
     open_history,
 )
-from antiphon_client.cli.output import say, say_json
+from antiphon_client.cli.output import complain, say, say_json
 from antiphon_client.cli.timeline import branch_line, branch_object, timeline
 from antiphon_client.json_text import dump_json_text
-from antiphon_client.openai_chat import export_conversation, export_messages
+from antiphon_client.openai_chat import export_conversation, export_with_losses
 
 BRANCHES_EXAMPLES = """Examples:
 
@@ -67,11 +68,15 @@ def branches(
 ) -> None:
     """List the branches, oldest first; with a prefix, in the order of their keys."""
     with open_history(history) as client:
+        any_listed = False
         for branch in client.branches(external_key_prefix=prefix):
+            any_listed = True
             if as_json:
                 say_json(branch_object(branch))
             else:
                 say(branch_line(branch))
+    if not (any_listed or as_json):
+        complain("no branches" if prefix is None else f"no branches with the prefix {prefix!r}")
 
 
 def log(
@@ -79,9 +84,10 @@ def log(
     history: HistoryAddress,
     at_revision: AtRevision = None,
     full: Annotated[bool, typer.Option("--full", help=f"Show texts beyond {_LINES} lines.")] = False,
+    ids: Annotated[bool, typer.Option("--ids", help="Show the messages' ids.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a branch as a timeline: every message in order, whatever the view."""
+    """Show a branch as a timeline: every message in order, those of a selected view marked with *."""
     with open_history(history) as client:
         found = find_branch(client, branch)
         record = found.record(at_revision=at_revision)
@@ -91,7 +97,8 @@ def log(
                 say_json(message.to_dict())
             return
         say(branch_line(record))
-        for line in timeline(messages, None if full else _LINES):
+        view = () if record.view_count is None else found.progression(at_revision=record.revision)
+        for line in timeline(messages, None if full else _LINES, view=frozenset(view), ids=ids):
             say(line)
 
 
@@ -111,9 +118,11 @@ def export(
 ) -> None:
     """Write a branch's messages to standard output, and nothing else there, or to a file.
 
-    The format openai is an array of chat messages. The format conversation is
-    an object {id, messages} with the other keys that an imported conversation
-    had. The format antiphon is the branch itself: messages with their ids,
+    The format openai is an array of OpenAI's chat messages; what they cannot
+    say of the branch is told on standard error. The format conversation is an
+    object {id, messages} of such messages with the other keys that an imported
+    conversation had; it is refused where that was Anthropic's or Gemini's. The
+    format antiphon is the branch itself, without loss: messages with their ids,
     times and links, order, view and metadata. `antiphon import` takes each. All
     messages are written, also while a view of some is selected.
     """
@@ -123,13 +132,17 @@ def export(
             export_file(client, found.branch_id, output, at_revision=at_revision)
             return
         record = found.record(at_revision=at_revision)
+        if format_ is ExportFormat.CONVERSATION:
+            refuse_another_form(record, branch)
         system = found.system(at_revision=record.revision)
-        messages = export_messages(system, found.messages(at_revision=record.revision))
-    exported: Any = messages
+        given = export_with_losses(system, found.messages(at_revision=record.revision))
+    exported: Any = given.messages
     if format_ is ExportFormat.CONVERSATION:
         exported = export_conversation(
-            record.metadata, record.external_key or str(record.branch_id), messages
+            record.metadata, record.external_key or str(record.branch_id), given.messages
         )
+    for line in loss_lines(given.losses):
+        complain(line)
     if output is None:
         say_json(exported)
     else:

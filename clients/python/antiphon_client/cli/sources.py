@@ -31,6 +31,8 @@ from antiphon_client.openai_chat import conversation_metadata
 STANDARD_INPUT = Path("-")
 """The path that stands for standard input."""
 
+_KEY = "messages"
+
 _RECOGNIZED_BY = 1024
 """Bytes at a source's start that tell its format."""
 
@@ -240,6 +242,7 @@ def _lines_before_fault(text: str) -> int:
 
 
 def _object(value: Any) -> dict[str, Any]:
+    key = "contents" if isinstance(value, dict) and "messages" not in value and "contents" in value else _KEY
     value = with_messages(value)
     if isinstance(value, list):
         if value and isinstance(value[0], dict) and "messages" in value[0] and "role" not in value[0]:
@@ -247,13 +250,17 @@ def _object(value: Any) -> dict[str, Any]:
         value = {"messages": value}
     if not isinstance(value, dict):
         raise ValueError("neither an array of messages nor an object with id and messages")
-    if "messages" not in value:
-        raise ValueError('there is no "messages", the array of what was said')
-    messages = value["messages"]
+    if _KEY not in value:
+        beside = ' ("input", of OpenAI\'s Responses, is not imported)' if "input" in value else ""
+        raise ValueError(
+            "there is no \"messages\", as of OpenAI's chat and of Anthropic's Messages, "
+            f'and no "contents", as of Gemini{beside}'
+        )
+    messages = value[_KEY]
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise ValueError("messages is not an array of objects")
+        raise ValueError(f"{key} is not an array of objects")
     if not messages:
-        raise ValueError("there are no messages")
+        raise ValueError(f"there are no {key}")
     return value
 
 

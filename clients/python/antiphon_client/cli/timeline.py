@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages import (
     ActionRequest,
     ActionResponse,
+    AssistantResponse,
     Block,
     ImageBlock,
     Instruction,
@@ -71,19 +72,51 @@ def _optional_text(given: UUID | None) -> str | None:
     return None if given is None else str(given)
 
 
-def timeline(messages: Iterable[Message], lines: int | None, *, start: int = 0) -> Iterator[str]:
+def timeline(
+    messages: Iterable[Message],
+    lines: int | None,
+    *,
+    start: int = 0,
+    view: Collection[UUID] = (),
+    ids: bool = False,
+) -> Iterator[str]:
     """Yield the lines of a timeline.
 
     Args:
         messages: A branch's messages from the first on.
         lines: Bound of each message's text; None shows all.
         start: Index of the first message shown.
+        view: Ids of the messages to mark.
+        ids: Whether to show every message's id.
     """
-    for index, message in enumerate(messages):
+    for index, (message, calls) in enumerate(_with_calls(messages)):
         if index < start:
             continue
-        yield f"{index:>4}  {title(message)}  {time_text(message.created_at)}"
-        yield from body(_text(message), lines)
+        mark = "*" if message.id in view else " "
+        named = f"  {message.id}" if ids else ""
+        yield f"{index:>4}{mark} {title(message)}  {time_text(message.created_at)}{named}"
+        text = f"(calls {', '.join(calls)})" if calls else _text(message)
+        yield from body(text, lines)
+
+
+def _with_calls(messages: Iterable[Message]) -> Iterator[tuple[Message, list[str]]]:
+    """Yield messages, a model's turn without words with the functions of the calls right after it."""
+    waiting: list[Message] = []
+    for message in messages:
+        if waiting and not isinstance(message, ActionRequest):
+            yield from _counted_calls(waiting)
+            waiting = []
+        if waiting or (isinstance(message, AssistantResponse) and not message.response):
+            waiting.append(message)
+        else:
+            yield message, []
+    yield from _counted_calls(waiting)
+
+
+def _counted_calls(held: list[Message]) -> Iterator[tuple[Message, list[str]]]:
+    functions = [message.function for message in held if isinstance(message, ActionRequest)]
+    for number, message in enumerate(held):
+        yield message, [] if number else functions
 
 
 def title(message: Message) -> str:

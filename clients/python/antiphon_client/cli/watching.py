@@ -7,8 +7,16 @@ from typing import Annotated
 
 import typer
 
-from antiphon_client.cli.options import AsJson, BranchName, HistoryAddress, find_branch, open_history
-from antiphon_client.cli.output import say, say_json
+from antiphon_client.cli.options import (
+    AsJson,
+    BranchName,
+    HistoryAddress,
+    carried,
+    find_branch,
+    open_history,
+)
+from antiphon_client.cli.output import complain, error_text, say, say_json
+from antiphon_client.errors import AntiphonError
 from antiphon_client.watching import Change, Operation, WatchToken
 
 EXAMPLES = """Examples:
@@ -35,13 +43,17 @@ def watch(
 ) -> None:
     """Show every change of a branch, in order, and wait for more, until it is deleted.
 
+    Where the service goes away, a line on standard error says so; the watch
+    waits for it and goes on where it was.
+
     Changes name messages: `antiphon log --at-revision N` shows them. With --json each change is a
     line and has a token; the watch goes on after it with --after TOKEN. The branch may have been
     deleted before: it is named by its id then.
     """
     position = _position(after)
     with open_history(history) as client:
-        for change in find_branch(client, branch).watch(after=position, follow=follow):
+        found = find_branch(client, branch)
+        for change in found.watch(after=position, follow=follow, on_lost=_tell_lost):
             if as_json:
                 say_json(_object(change))
             else:
@@ -49,9 +61,13 @@ def watch(
                     say(line)
 
 
+def _tell_lost(error: AntiphonError) -> None:
+    complain(f"the history service is gone; waiting for it ({error_text(error)})")
+
+
 def _position(text: str) -> WatchToken | int:
     try:
-        return int(text) if text.isdecimal() else WatchToken.parse(text)
+        return carried(int(text)) if text.isdecimal() else WatchToken.parse(text)
     except ValueError:
         raise typer.BadParameter("neither a revision nor a token", param_hint="--after") from None
 
