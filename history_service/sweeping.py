@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -82,12 +81,15 @@ class Sweeper:
         self._task = asyncio.create_task(self._run(), name="history-sweeper")
 
     async def close(self) -> None:
-        """Stop after the step under way."""
+        """Stop after the step under way. Cancelled, it waits no longer for that."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        if task is None:
+            return
+        task.cancel()
+        # Not by awaiting the task: its cancellation could not be told from this call's own.
+        await asyncio.wait((task,))
+        if not task.cancelled():
+            task.result()
 
     async def sweep_due(self) -> None:
         """Erase all that is due now.

@@ -129,7 +129,9 @@ def _check_current(changes: Changeset, former: Entry, planned: int) -> None:
         return
     # A move makes a newer entry too, but writes nothing.
     if former.message_id in written_since(changes.tx, branch.key, planned):
-        raise RevisionConflictError.of(branch.key.branch_id, expected=planned, actual=branch.revision - 1)
+        raise RevisionConflictError.overtaken(
+            branch.key.branch_id, planned=planned, actual=branch.revision - 1
+        )
 
 
 def _check_stretch(changes: Changeset, summary: message_pb.SummaryContent, former: Entry | None) -> None:
