@@ -1,7 +1,8 @@
 """Files written by earlier releases stay readable, for ever.
 
-``tests/golden/branch_files`` holds one file of every version of the format,
-as the release that introduced it wrote it. They are never written again.
+``tests/golden/branch_files`` holds files of every version of the format, one of
+them as the release that introduced it wrote it, and others for kinds of messages
+that came later. They are never written again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FILES = Path(__file__).resolve().parents[1] / "golden" / "branch_files"
 
 
 def test_there_is_a_file_of_every_version() -> None:
-    assert {int(path.stem.removeprefix("version-")) for path in FILES.glob("*.jsonl")} == READABLE_VERSIONS
+    assert {int(path.stem.split("-")[1]) for path in FILES.glob("version-*.jsonl")} == READABLE_VERSIONS
 
 
 async def test_version_1(history: History) -> None:
@@ -35,4 +36,19 @@ async def test_version_1(history: History) -> None:
     bodies = (await history.snapshot(branch.branch_id, ids=order)).bodies
     assert hashlib.sha256(b"".join(bodies)).hexdigest() == (
         "766923c592750fa86f3bdf783b1e7ac6d414907e874cc5cd2a11fbb9fc708ce3"
+    )
+
+
+async def test_version_1_with_a_summary(history: History) -> None:
+    file = (FILES / "version-1-summary.jsonl").read_bytes()
+    branch = (await import_file(history, file)).branch
+    order = await history.ids(branch.branch_id)
+    assert numbers(order) == [9, 1, 2, 3, 4, 5, 50]
+    assert numbers(await history.view(branch.branch_id) or ()) == [9, 50, 5]
+    stored = (await history.get(branch.branch_id, order[-1])).summary
+    assert stored.text == "They said:\n\u2028 1 \x00 \ufeff\u00e9"
+    assert (numbers([stored.first_id, stored.last_id]), stored.summary_ref) == ([1, 4], "s3://kept/1")
+    bodies = (await history.snapshot(branch.branch_id, ids=order)).bodies
+    assert hashlib.sha256(b"".join(bodies)).hexdigest() == (
+        "bd226548d050c1921b43b0770c5ca11dc5318561b24646d84db517080da576fb"
     )

@@ -404,6 +404,28 @@ async def test_what_a_stopped_service_left_is_erased_after_its_start(history: Hi
     assert set(held_bodies(history)) == set(await now(history, trimmed))
 
 
+async def test_a_close_of_the_sweeper_can_be_cancelled(history: History) -> None:
+    looked, cancelled, released = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def pause() -> None:
+        looked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+            await released.wait()
+
+    sweeper = Sweeper(history.store, history.clock, pause)
+    await sweeper.start()
+    await looked.wait()
+    closing = asyncio.create_task(sweeper.close())
+    await cancelled.wait()
+    closing.cancel()
+    await asyncio.wait((closing,))
+    released.set()
+    assert closing.cancelled()
+
+
 async def test_the_sweeper_goes_on_after_a_failure(history: History) -> None:
     await history.create(1)
     looks = []

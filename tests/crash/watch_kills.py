@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import json
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -59,20 +60,35 @@ class Observed:
         return "" if len(self.revisions) == last else f"{len(self.revisions)} of {last} changes seen"
 
 
-def watch_until_killed(observed: Observed, address: str, branch_id: str, lines: int) -> None:
-    """Run a watcher, kill it once it has printed some lines, and take those it still printed."""
-    arguments = ("watch", branch_id, "--json", "--after", observed.token)
-    with command(*arguments, ANTIPHON_HISTORY_ADDRESS=address) as process:
-        assert process.stdout is not None
-        for _ in range(lines):
-            line = process.stdout.readline()
-            if not observed.take(line):
-                error = process.stderr.read() if process.stderr is not None else ""
-                raise AssertionError(f"the watcher ended by itself: {error}")
-        process.kill()
-        for line in process.stdout:
-            observed.take(line)
+def kill_after(observed: Observed, process: subprocess.Popen[str], lines: int) -> None:
+    """Kill a watcher once it has printed some lines, and take those it still printed."""
+    assert process.stdout is not None
+    for _ in range(lines):
+        line = process.stdout.readline()
+        if not observed.take(line):
+            error = process.stderr.read() if process.stderr is not None else ""
+            raise AssertionError(f"the watcher ended by itself: {error}")
+    process.kill()
+    for line in process.stdout:
+        observed.take(line)
     observed.kills += 1
+
+
+async def watch_until_killed(
+    observed: Observed, address: str, branch: AsyncBranch, *, lines: int, writes: int
+) -> None:
+    """Run a watcher during writes and kill it once it has printed some lines."""
+    arguments = ("watch", str(branch.branch_id), "--json", "--after", observed.token)
+    with command(*arguments, ANTIPHON_HISTORY_ADDRESS=address) as process:
+        killing = asyncio.create_task(asyncio.to_thread(kill_after, observed, process, lines))
+        try:
+            await write(branch, writes)
+        except BaseException:
+            # It would wait for ever for lines that nobody writes.
+            process.kill()
+            await asyncio.gather(killing, return_exceptions=True)
+            raise
+        await killing
 
 
 def watch_to_the_end(observed: Observed, address: str, branch_id: str) -> None:
@@ -105,14 +121,12 @@ async def run(folder: Path, *, kills: int, writes: int, seed: int) -> tuple[Obse
     with program("history_service", "--listen", listen, "--store", store) as service:
         async with AsyncHistoryClient(service.address) as client:
             branch = await AsyncBranch.create(client)
-            name = str(branch.branch_id)
             for number in range(kills):
                 share = writes // kills + (number < writes % kills)
                 # The watcher may die while writes go on, or long after.
                 lines = choose.randint(1, share)
-                watcher = asyncio.to_thread(watch_until_killed, observed, service.address, name, lines)
-                await asyncio.gather(watcher, write(branch, share))
-            await asyncio.to_thread(watch_to_the_end, observed, service.address, name)
+                await watch_until_killed(observed, service.address, branch, lines=lines, writes=share)
+            await asyncio.to_thread(watch_to_the_end, observed, service.address, str(branch.branch_id))
             return observed, (await branch.record()).revision
 
 

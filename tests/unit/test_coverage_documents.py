@@ -21,6 +21,9 @@ LINES = {
 }
 """Lines of each part of the decision records."""
 
+SCENARIOS = 36
+"""How many field scenarios there are."""
+
 VECTORS = ROOT / "tests" / "golden" / "vectors" / "compile_handwritten.jsonl"
 HANDWRITTEN = "tests/golden/test_compile.py::test_handwritten"
 PAYLOADS = (
@@ -89,6 +92,17 @@ def test_no_line_of_the_record_is_left_out(document: str) -> None:
     lines = LINES[document].items()
     expected = [f"{part}{number}" for part, count in lines for number in range(1, count + 1)]
     assert [cells[0] for cells in rows(document)] == expected
+
+
+def test_no_field_scenario_is_left_out() -> None:
+    assert len({cells[0] for cells in rows("scenario-coverage.md")}) == SCENARIOS
+
+
+def test_the_scenarios_are_those_of_the_list(shared_data: Path) -> None:
+    source = (shared_data.parent / "scenarios" / "README.md").read_text("utf-8")
+    titles = re.findall(r"^- \*\*(.+?)\.\*\*", source, re.MULTILINE)
+    assert [cells[0] for cells in rows("scenario-coverage.md")] == titles
+    assert len(titles) == SCENARIOS
 
 
 def test_a_test_that_is_gone_is_noticed() -> None:

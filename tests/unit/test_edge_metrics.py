@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import generate_latest
 
-from antiphon_client.edge.metrics import RequestMetrics
+from antiphon_client.edge.metrics import Figure, RequestMetrics
 
 
 def test_calls_are_counted_and_timed() -> None:
@@ -12,7 +12,10 @@ def test_calls_are_counted_and_timed() -> None:
     for code, seconds in (("OK", 0.0004), ("OK", 0.0005), ("OK", 0.3), ("NOT_FOUND", 99.0)):
         metrics.finished("/a.B/C", code, seconds)
     metrics.finished("/a.B/D", "OK", 0.002)
-    metrics.gauge("antiphon_inflight_calls", "Calls being served.", lambda: 3)
+    metrics.publish(
+        Figure("antiphon_inflight_calls", "Calls being served.", lambda: 3),
+        Figure("antiphon_hits", "Hits.", lambda: 4, is_count=True),
+    )
     lines = generate_latest(metrics.registry).decode().splitlines()
     figures = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
     assert figures['antiphon_requests_total{code="OK",method="/a.B/C"}'] == "3.0"
@@ -25,6 +28,8 @@ def test_calls_are_counted_and_timed() -> None:
     assert float(figures['antiphon_request_seconds_sum{method="/a.B/C"}']) == 0.0004 + 0.0005 + 0.3 + 99.0
     assert figures['antiphon_request_seconds_count{method="/a.B/D"}'] == "1.0"
     assert figures["antiphon_inflight_calls"] == "3.0"
+    assert figures["antiphon_hits_total"] == "4.0"
+    assert {"# TYPE antiphon_inflight_calls gauge", "# TYPE antiphon_hits_total counter"} <= set(lines)
 
 
 def test_two_servers_do_not_share_figures() -> None:

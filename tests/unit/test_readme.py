@@ -25,7 +25,7 @@ from history_service.settings import HistorySettings
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
-WITH_PROGRAMS = (README, *(ROOT / "docs" / name for name in ("compiling.md", "exchange.md")))
+WITH_PROGRAMS = (README, *(ROOT / "docs" / name for name in ("compaction.md", "compiling.md", "exchange.md")))
 SECONDS = 240
 FLAG = re.compile("--[a-z-]+")
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Optional
 import pytest
 from pydantic import BaseModel, Field
 
-from antiphon_client import Instruction, TurnRequest
+from antiphon_client import Instruction, ResponseSchema, TurnRequest
 from antiphon_client.json_text import JsonTextError
 from antiphon_client.response_format import model_template, response_format_to_proto
 from antiphon_client.turn import tool_schema_list, turn_to_proto
@@ -74,6 +74,58 @@ def test_a_mapping_is_an_example_in_its_order() -> None:
     assert response_format_to_proto({"b": 1, "a": [2**70]}).example_json == f'{{"b":1,"a":[{2**70}]}}'
 
 
+SCHEMA = {
+    "$defs": {"place": {"type": "object", "properties": {"street": {"type": "string"}}}},
+    "type": "object",
+    "properties": {
+        "place": {"$ref": "#/$defs/place"},
+        "places": {"type": "array", "items": {"$ref": "#/$defs/place"}},
+        "maybe": {"anyOf": [{"$ref": "#/$defs/place"}, {"type": "null"}]},
+        "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        "both": {"type": ["string", "null"]},
+        "word": {"enum": ["x", 2]},
+        "one": {"const": True},
+        "open": {},
+        "any": True,
+        "self": {"$ref": "#"},
+        "elsewhere": {"$ref": "other.json#/x"},
+        "twice": {"$ref": "#/properties/twice"},
+    },
+}
+
+
+def test_a_schema_at_hand_goes_with_an_outline_made_of_it() -> None:
+    sent = response_format_to_proto(ResponseSchema(SCHEMA)).schema
+    assert json.loads(sent.json_schema) == SCHEMA
+    assert json.loads(sent.template_json) == {
+        "place": {"street": "string"},
+        "places": [{"street": "string"}],
+        "maybe": {"street": "string"},
+        "either": "string | integer",
+        "both": "string | null",
+        "word": '"x" | 2',
+        "one": "true",
+        "open": "any",
+        "any": "any",
+        "self": "any",
+        "elsewhere": "x",
+        "twice": "twice",
+    }
+    assert response_format_to_proto(ResponseSchema({"type": "array"})).schema.template_json == "{}"
+
+
+def test_a_template_of_one_s_own_stands_for_the_outline() -> None:
+    sent = response_format_to_proto(ResponseSchema({"type": "object"}, template={"b": 1, "a": 2})).schema
+    assert (sent.json_schema, sent.template_json) == ('{"type":"object"}', '{"b":1,"a":2}')
+    for wrong in (ResponseSchema([]), ResponseSchema({}, template="x")):  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="are mappings"):
+            response_format_to_proto(wrong)
+
+
+def test_what_looks_like_a_schema_is_still_an_example() -> None:
+    assert response_format_to_proto(SCHEMA).HasField("example_json")
+
+
 @pytest.mark.parametrize("value", [[1], "text", int, 3])
 def test_other_response_formats_are_refused(value: Any) -> None:
     with pytest.raises(TypeError, match="a response format is"):
@@ -99,6 +151,8 @@ def test_structure_is_text_only() -> None:
 def test_a_turn_takes_an_instruction_not_a_text() -> None:
     with pytest.raises(TypeError, match="an Instruction, not str"):
         turn_to_proto(TurnRequest("q"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"a turn is a TurnRequest, as TurnRequest\(.*, not str"):
+        turn_to_proto("q")  # type: ignore[arg-type]
 
 
 def test_an_absent_progression_is_not_an_empty_one() -> None:

@@ -71,6 +71,22 @@ def test_unknown_kinds_are_errors_unless_ignorable() -> None:
     assert position.request().after_revision == 1
 
 
+def test_each_loss_of_the_service_is_told_once() -> None:
+    told: list[AntiphonError] = []
+    position = WatchPosition(BRANCH, 0, follow=True, on_lost=told.append)
+    first, second = ShuttingDownError("a"), ShuttingDownError("b")
+    with pytest.raises(ShuttingDownError):
+        position.delay_after(first)
+    assert told == [], "it was never there"
+    position.take(frame(1))
+    for error in (first, second):
+        position.delay_after(error)
+    assert told == [first]
+    position.take(frame(2))
+    position.delay_after(second)
+    assert told == [first, second]
+
+
 def test_unavailable_is_waited_out_once_connected() -> None:
     position = WatchPosition(BRANCH, 0, follow=True)
     with pytest.raises(ServiceUnreachableError):
