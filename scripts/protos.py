@@ -1,8 +1,11 @@
-"""Generates, checks and freezes what is derived from the protos.
+"""Generates and checks what is derived from the protos, and holds them to the last release.
 
     python scripts/protos.py generate   write the Python stubs into clients/python/antiphon
     python scripts/protos.py check      fail if the committed stubs are not what the protos give
-    python scripts/protos.py freeze     make the protos as they stand the baseline of `buf breaking`
+    python scripts/protos.py breaking   fail if the protos break what the last release promised
+
+A release of the contract is an image of its protos, ``protos/releases/VERSION.binpb``; the last
+one is that of the greatest version. `make proto-freeze` makes one.
 
 Needs the `dev` extra, whose generators are pinned so that output is the same everywhere.
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROTOS = ROOT / "protos"
 STUBS = ROOT / "clients" / "python"
 PACKAGE = "antiphon"
-BASELINE = PROTOS / "baseline.binpb"
+RELEASES = "releases"
+VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 GENERATED = ("*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*_pb2_grpc.pyi")
 DIFF_LINES = 40
 
@@ -51,10 +56,10 @@ def generate_into(target: Path) -> None:
         f"--plugin=protoc-gen-mypy={tool('protoc-gen-mypy')}",
         f"--plugin=protoc-gen-mypy_grpc={tool('protoc-gen-mypy_grpc')}",
     ]
-    subprocess.run([*protoc, f"--python_out={target}", f"--mypy_out=quiet:{target}", *files], check=True)
-    subprocess.run(
-        [*protoc, f"--grpc_python_out={target}", f"--mypy_grpc_out=quiet:{target}", *services], check=True
-    )
+    messages = [*protoc, f"--python_out={target}", f"--mypy_out=quiet:{target}", *files]
+    calls = [*protoc, f"--grpc_python_out={target}", f"--mypy_grpc_out=quiet:{target}", *services]
+    for command in (messages, calls):
+        subprocess.run(command, check=True)  # nosec B603: the repository's own files, and no shell
 
 
 def stubs_below(root: Path) -> dict[str, str]:
@@ -102,18 +107,52 @@ def check() -> int:
     return 1
 
 
-def freeze() -> int:
-    """Makes the protos as they stand the baseline that later ones must stay compatible with."""
-    subprocess.run(
-        [tool("buf"), "build", str(PROTOS), "--exclude-source-info", "-o", str(BASELINE)], check=True
-    )
-    print(f"froze {len(proto_files())} protos into {BASELINE.relative_to(ROOT)}")
-    return 0
+def releases() -> list[str]:
+    """Versions of the contract that were released, oldest first."""
+    found = [path.name.removesuffix(".binpb") for path in (PROTOS / RELEASES).glob("*.binpb")]
+    return sorted(found, key=numbers_of)
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    """The three numbers of a version.
+
+    Raises:
+        ValueError: The text is no version.
+    """
+    if VERSION.fullmatch(version) is None:
+        raise ValueError(f"{version!r} is no version: three numbers with dots between them")
+    return tuple(map(int, version.split(".")))
+
+
+def image_of(version: str) -> Path:
+    """Path of a release's image: a FileDescriptorSet without comments."""
+    return PROTOS / RELEASES / f"{version}.binpb"
+
+
+def write_image(path: Path) -> None:
+    """Writes the protos as they stand as an image.
+
+    Raises:
+        subprocess.CalledProcessError: buf refused the protos; it has said why.
+    """
+    command = [tool("buf"), "build", str(PROTOS), "--exclude-source-info", "-o", str(path)]
+    subprocess.run(command, check=True)  # nosec B603: the repository's own files, and no shell
+
+
+def breaking() -> int:
+    """Compares the protos with the last release's; buf says what would break its users."""
+    released = releases()
+    if not released:
+        print(f"no release is in {PROTOS / RELEASES}: there is nothing to hold the protos to")
+        return 1
+    against = ["--against", str(image_of(released[-1]))]
+    command = [tool("buf"), "breaking", str(PROTOS), *against]
+    return subprocess.run(command).returncode  # nosec B603: as above
 
 
 def main() -> int:
     """Runs the command named on the command line; the result is the exit status."""
-    commands = {"generate": generate, "check": check, "freeze": freeze}
+    commands = {"generate": generate, "check": check, "breaking": breaking}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -41,7 +41,6 @@ GUARDED_WRITES = {
     "CommitCompaction",
 }
 BRANCH_READS = {"GetBranch", "GetMessages", "ListMessages", "ReadSnapshot", "ExportBranch"}
-LISTS = {"ListBranches", "ListMessages"}
 UNGUARDED = {"CreateBranch", "ListBranches", "TrimHistory", "ForkBranch", "WatchBranch", "ImportBranch"}
 
 CONTRACT = {
@@ -239,14 +238,6 @@ def test_branch_reads_take_a_revision(messages: dict[str, descriptor_pb2.Descrip
     fields = {field.name: field for field in messages[f"antiphon.history.v1.{name}Request"].field}
     assert fields["at_revision"].proto3_optional
     assert fields["at_revision"].type == fields["at_revision"].TYPE_INT64
-
-
-@pytest.mark.parametrize("name", sorted(LISTS))
-def test_lists_page_alike(messages: dict[str, descriptor_pb2.DescriptorProto], name: str) -> None:
-    request = {field.name for field in messages[f"antiphon.history.v1.{name}Request"].field}
-    response = {field.name for field in messages[f"antiphon.history.v1.{name}Response"].field}
-    assert {"page_size", "page_token"} <= request
-    assert "next_page_token" in response
 
 
 @pytest.mark.parametrize(

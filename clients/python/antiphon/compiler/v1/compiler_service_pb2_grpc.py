@@ -41,7 +41,8 @@ class CompilerServiceStub(object):
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
-    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    MiB), CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED, SHUTTING_DOWN and
+    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
@@ -102,7 +103,8 @@ class CompilerServiceServicer(object):
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
-    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    MiB), CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED, SHUTTING_DOWN and
+    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
@@ -246,7 +248,8 @@ class CompilerService(object):
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
-    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    MiB), CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED, SHUTTING_DOWN and
+    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 

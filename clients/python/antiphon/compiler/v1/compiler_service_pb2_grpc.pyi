@@ -44,7 +44,8 @@ class CompilerServiceStub:
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
-    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    MiB), CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED, SHUTTING_DOWN and
+    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
@@ -120,7 +121,8 @@ class CompilerServiceAsyncStub(CompilerServiceStub):
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
-    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    MiB), CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED, SHUTTING_DOWN and
+    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 
@@ -192,7 +194,8 @@ class CompilerServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Every RPC may answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
     SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB, a branch's selection over 256
-    MiB), OVERLOADED, SHUTTING_DOWN and INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
+    MiB), CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED, SHUTTING_DOWN and
+    INTERNAL_ERROR; with a branch as the source also HISTORY_UNAVAILABLE,
     SNAPSHOT_TRUNCATED and the errors of HistoryService.ReadSnapshot.
     """
 

@@ -95,6 +95,15 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ("no_terminal", "truncated_call", "provider_fault"), `detail`. Ask the
     model again; nothing of it may be executed.
     """
+    ERROR_REASON_CREDENTIALS_MISSING: _ErrorReason.ValueType  # 19
+    """UNAUTHENTICATED. The server wants a bearer token and the call has none, or
+    one that is unknown or expired. Send `authorization: Bearer TOKEN`.
+    """
+    ERROR_REASON_ROLE_NOT_ALLOWED: _ErrorReason.ValueType  # 20
+    """PERMISSION_DENIED. The caller's role does not reach that far; metadata:
+    `role` and `needed` ("read", "write", "admin", or "scope" for what lies
+    outside of a guest's scope). Ask the operator for another token.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed. Every error carries a google.rpc.ErrorInfo whose `reason`
@@ -176,5 +185,14 @@ ERROR_REASON_STREAM_INCOMPLETE: ErrorReason.ValueType  # 18
 call's arguments, or failed before it said anything; metadata: `cause`
 ("no_terminal", "truncated_call", "provider_fault"), `detail`. Ask the
 model again; nothing of it may be executed.
+"""
+ERROR_REASON_CREDENTIALS_MISSING: ErrorReason.ValueType  # 19
+"""UNAUTHENTICATED. The server wants a bearer token and the call has none, or
+one that is unknown or expired. Send `authorization: Bearer TOKEN`.
+"""
+ERROR_REASON_ROLE_NOT_ALLOWED: ErrorReason.ValueType  # 20
+"""PERMISSION_DENIED. The caller's role does not reach that far; metadata:
+`role` and `needed` ("read", "write", "admin", or "scope" for what lies
+outside of a guest's scope). Ask the operator for another token.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

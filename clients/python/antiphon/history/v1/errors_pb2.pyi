@@ -93,12 +93,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_REVISION_IN_FUTURE: _ErrorReason.ValueType  # 18
     """OUT_OF_RANGE. The branch has not reached that revision; metadata: `actual`."""
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 19
-    """RESOURCE_EXHAUSTED, with RetryInfo. Too much work is queued. Retry later
-    with the same request_id.
+    """RESOURCE_EXHAUSTED, with RetryInfo. Too much work is in flight, and nothing
+    was done; metadata: `limit_name` and `limit`, and `of` (`reads` or `writes`)
+    where it is their share. Retry later with the same request_id.
     """
     ERROR_REASON_STORE_BUSY: _ErrorReason.ValueType  # 20
-    """UNAVAILABLE, with RetryInfo. The store cannot take the write just now.
-    Retry with the same request_id.
+    """UNAVAILABLE, with RetryInfo. The store cannot take the write just now;
+    metadata: `condition`, such as `disk_full` or `read_only`. Retry with the
+    same request_id.
     """
     ERROR_REASON_SHUTTING_DOWN: _ErrorReason.ValueType  # 21
     """UNAVAILABLE, with RetryInfo. The server is stopping. Retry against another
@@ -133,6 +135,15 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED. A limit of the exchange is reached; metadata:
     `limit_name`, `limit` and `actual`. Nothing was stored. Consume, then send
     again.
+    """
+    ERROR_REASON_CREDENTIALS_MISSING: _ErrorReason.ValueType  # 29
+    """UNAUTHENTICATED. The server wants a bearer token and the call has none, or
+    one that is unknown or expired. Send `authorization: Bearer TOKEN`.
+    """
+    ERROR_REASON_ROLE_NOT_ALLOWED: _ErrorReason.ValueType  # 30
+    """PERMISSION_DENIED. The caller's role does not reach that far; metadata:
+    `role` and `needed` ("read", "write", "admin", or "scope" for what lies
+    outside of a guest's scope). Ask the operator for another token.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -222,12 +233,14 @@ message it replaces; metadata: `message_id`. Use a new id.
 ERROR_REASON_REVISION_IN_FUTURE: ErrorReason.ValueType  # 18
 """OUT_OF_RANGE. The branch has not reached that revision; metadata: `actual`."""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 19
-"""RESOURCE_EXHAUSTED, with RetryInfo. Too much work is queued. Retry later
-with the same request_id.
+"""RESOURCE_EXHAUSTED, with RetryInfo. Too much work is in flight, and nothing
+was done; metadata: `limit_name` and `limit`, and `of` (`reads` or `writes`)
+where it is their share. Retry later with the same request_id.
 """
 ERROR_REASON_STORE_BUSY: ErrorReason.ValueType  # 20
-"""UNAVAILABLE, with RetryInfo. The store cannot take the write just now.
-Retry with the same request_id.
+"""UNAVAILABLE, with RetryInfo. The store cannot take the write just now;
+metadata: `condition`, such as `disk_full` or `read_only`. Retry with the
+same request_id.
 """
 ERROR_REASON_SHUTTING_DOWN: ErrorReason.ValueType  # 21
 """UNAVAILABLE, with RetryInfo. The server is stopping. Retry against another
@@ -262,6 +275,15 @@ ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 28
 """RESOURCE_EXHAUSTED. A limit of the exchange is reached; metadata:
 `limit_name`, `limit` and `actual`. Nothing was stored. Consume, then send
 again.
+"""
+ERROR_REASON_CREDENTIALS_MISSING: ErrorReason.ValueType  # 29
+"""UNAUTHENTICATED. The server wants a bearer token and the call has none, or
+one that is unknown or expired. Send `authorization: Bearer TOKEN`.
+"""
+ERROR_REASON_ROLE_NOT_ALLOWED: ErrorReason.ValueType  # 30
+"""PERMISSION_DENIED. The caller's role does not reach that far; metadata:
+`role` and `needed` ("read", "write", "admin", or "scope" for what lies
+outside of a guest's scope). Ask the operator for another token.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 

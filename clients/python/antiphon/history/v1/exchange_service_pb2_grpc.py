@@ -54,8 +54,9 @@ class ExchangeServiceStub(object):
     lower-case text.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
-    INTERNAL_ERROR.
+    SIZE_LIMIT_EXCEEDED, CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED,
+    STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR. With tokens
+    configured exchanges are the caller's tenant's own.
     """
 
     def __init__(self, channel):
@@ -165,8 +166,9 @@ class ExchangeServiceServicer(object):
     lower-case text.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
-    INTERNAL_ERROR.
+    SIZE_LIMIT_EXCEEDED, CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED,
+    STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR. With tokens
+    configured exchanges are the caller's tenant's own.
     """
 
     def RegisterOwner(self, request, context):
@@ -439,8 +441,9 @@ class ExchangeService(object):
     lower-case text.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
-    INTERNAL_ERROR.
+    SIZE_LIMIT_EXCEEDED, CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED,
+    STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR. With tokens
+    configured exchanges are the caller's tenant's own.
     """
 
     @staticmethod

@@ -55,8 +55,9 @@ class ExchangeServiceStub:
     lower-case text.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
-    INTERNAL_ERROR.
+    SIZE_LIMIT_EXCEEDED, CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED,
+    STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR. With tokens
+    configured exchanges are the caller's tenant's own.
     """
 
     @_typing.overload
@@ -198,8 +199,9 @@ class ExchangeServiceAsyncStub(ExchangeServiceStub):
     lower-case text.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
-    INTERNAL_ERROR.
+    SIZE_LIMIT_EXCEEDED, CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED,
+    STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR. With tokens
+    configured exchanges are the caller's tenant's own.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -337,8 +339,9 @@ class ExchangeServiceServicer(metaclass=_abc_1.ABCMeta):
     lower-case text.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
-    INTERNAL_ERROR.
+    SIZE_LIMIT_EXCEEDED, CREDENTIALS_MISSING, ROLE_NOT_ALLOWED, OVERLOADED,
+    STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR. With tokens
+    configured exchanges are the caller's tenant's own.
     """
 
     @_abc_1.abstractmethod

@@ -48,10 +48,14 @@ class HistoryServiceStub:
     then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
-    SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
-    BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), CREDENTIALS_MISSING,
+    ROLE_NOT_ALLOWED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
+    INTERNAL_ERROR; every RPC on a branch also BRANCH_NOT_FOUND and
+    BRANCH_DELETED; every guarded write REVISION_CONFLICT and REQUEST_ID_REUSED;
+    every read REVISION_IN_FUTURE and REVISION_EXPIRED.
+
+    With tokens configured a caller sees its own tenant only: branches, external
+    keys, request ids and page tokens of another one do not exist for it.
     """
 
     @_typing.overload
@@ -275,10 +279,14 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
-    SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
-    BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), CREDENTIALS_MISSING,
+    ROLE_NOT_ALLOWED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
+    INTERNAL_ERROR; every RPC on a branch also BRANCH_NOT_FOUND and
+    BRANCH_DELETED; every guarded write REVISION_CONFLICT and REQUEST_ID_REUSED;
+    every read REVISION_IN_FUTURE and REVISION_EXPIRED.
+
+    With tokens configured a caller sees its own tenant only: branches, external
+    keys, request ids and page tokens of another one do not exist for it.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -498,10 +506,14 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
     then. What a branch holds at a revision never changes.
 
     Every RPC may also answer MALFORMED_REQUEST, UNKNOWN_FIELD, FIELD_INVALID,
-    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), OVERLOADED, STORE_BUSY,
-    SHUTTING_DOWN, STORE_CORRUPT and INTERNAL_ERROR; every RPC on a branch also
-    BRANCH_NOT_FOUND and BRANCH_DELETED; every guarded write REVISION_CONFLICT
-    and REQUEST_ID_REUSED; every read REVISION_IN_FUTURE and REVISION_EXPIRED.
+    SIZE_LIMIT_EXCEEDED (a request over 3.5 MiB), CREDENTIALS_MISSING,
+    ROLE_NOT_ALLOWED, OVERLOADED, STORE_BUSY, SHUTTING_DOWN, STORE_CORRUPT and
+    INTERNAL_ERROR; every RPC on a branch also BRANCH_NOT_FOUND and
+    BRANCH_DELETED; every guarded write REVISION_CONFLICT and REQUEST_ID_REUSED;
+    every read REVISION_IN_FUTURE and REVISION_EXPIRED.
+
+    With tokens configured a caller sees its own tenant only: branches, external
+    keys, request ids and page tokens of another one do not exist for it.
     """
 
     @_abc_1.abstractmethod
