@@ -155,6 +155,11 @@ class ExchangeReads(Protocol):
     def owner(self, key: ExchangeKey, owner_id: str) -> OwnerRow | None:
         """Find an owner, unregistered ones included. The result is the caller's own copy."""
 
+    def last_sequences(
+        self, inboxes: Collection[tuple[ExchangeKey, str]]
+    ) -> dict[tuple[ExchangeKey, str], int]:
+        """Return ``last_sequence`` of each owner, given by exchange and id; unknown ones are left out."""
+
     def owners(self, key: ExchangeKey, after_rank: int, limit: int | None) -> list[OwnerRow]:
         """Read up to ``limit`` registered owners of a rank over ``after_rank``, by rank; None is all."""
 

@@ -18,7 +18,13 @@ T = TypeVar("T")
 
 
 class MemoryStore(StoredBranches):
-    """Branches in this process's memory; implements ``HistoryStore``."""
+    """Branches in this process's memory; implements ``HistoryStore``.
+
+    Attributes:
+        shared: See ``HistoryStore``.
+    """
+
+    shared = False
 
     def __init__(self) -> None:
         super().__init__()

@@ -95,6 +95,13 @@ class MemoryExchange:
         found = self._of(key).owners.get(owner_id)
         return None if found is None else replace(found)
 
+    def last_sequences(
+        self, inboxes: Collection[tuple[ExchangeKey, str]]
+    ) -> dict[tuple[ExchangeKey, str], int]:
+        """See ``ExchangeReads.last_sequences``."""
+        found = {inbox: self.owner(*inbox) for inbox in inboxes}
+        return {inbox: row.last_sequence for inbox, row in found.items() if row is not None}
+
     def _ranked(self, key: ExchangeKey, after_rank: int) -> Iterator[OwnerRow]:
         ranked = ((row.rank, row) for row in self._of(key).owners.values() if row.rank is not None)
         return (row for rank, row in sorted(ranked, key=lambda pair: pair[0]) if rank > after_rank)

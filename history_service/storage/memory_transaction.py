@@ -49,6 +49,11 @@ class Transaction:
         found = self._store.branches.get((tenant_id, branch_id))
         return None if found is None else found.row.copied()
 
+    def revisions(self, branches: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """See ``ReadTransaction.revisions``."""
+        found = self._store.branches
+        return {address: found[address].row.revision for address in branches if address in found}
+
     def branch_id_of_external_key(self, tenant_id: str, external_key: str) -> str | None:
         """See ``ReadTransaction.branch_id_of_external_key``."""
         for row in self._living(tenant_id):

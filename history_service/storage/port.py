@@ -30,8 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from antiphon_client.edge.metrics import Published
 from history_service.storage.exchange_port import ExchangeReads, ExchangeWrites
 
 T = TypeVar("T")
@@ -225,6 +226,9 @@ class ReadTransaction(Protocol):
 
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
         """Find a branch, deleted ones included. The result is the caller's own copy."""
+
+    def revisions(self, branches: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """Return the revision of each branch, given by tenant and id; unknown ones are left out."""
 
     def branch_id_of_external_key(self, tenant_id: str, external_key: str) -> str | None:
         """Find the branch, not deleted, that has an external key."""
@@ -485,6 +489,10 @@ class WriteTransaction(ReadTransaction, Protocol):
 class HistoryStore(Protocol):
     """A store of branches."""
 
+    @property
+    def shared(self) -> bool:
+        """Whether other processes may write to it while this one has it open."""
+
     async def start(self) -> None:
         """Open the store, make or migrate its schema, start its threads.
 
@@ -524,3 +532,11 @@ class HistoryStore(Protocol):
             StoreBusyError: The store could not read just now.
             ShuttingDownError: The store is closing.
         """
+
+
+@runtime_checkable
+class MeasuredStore(Protocol):
+    """A store that has figures of its own to publish."""
+
+    def figures(self) -> Sequence[Published]:
+        """Return them; they can be read from any thread, while the store is open or not."""

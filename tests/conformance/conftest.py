@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support import exchange as exchanges
+from tests.support import postgres
 from tests.support.history import STORES, History, running
 
 
 @pytest.fixture(params=STORES)
-def store_kind(request: pytest.FixtureRequest) -> str:
-    """Each store in turn."""
+def store_kind(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each store in turn; PostgreSQL where there is a server to be had."""
     kind: str = request.param
-    return kind
+    if kind == "postgres":
+        postgres.require_server()
+    yield kind
+    if kind == "postgres":
+        postgres.recycle()
 
 
 @pytest.fixture

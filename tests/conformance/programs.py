@@ -1,27 +1,27 @@
-"""Runs random programs on both stores and on the model: `python -m tests.conformance.programs`.
+"""Runs random programs in memory, on a store and on the model: `python -m tests.conformance.programs`.
 
 A program is up to 25 writes, forks, trims, deletions, purges and restarts on a few
 branches of one fork tree. Every answer, every readable revision of every branch
-and every body left in the store must be the same in memory and in SQLite, and
-what the model says.
+and every body left in the store must be the same in memory and in the store,
+and what the model says.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
+from tests.support import postgres
+from tests.support.history import STORES
 from tests.support.history_programs import STEPS, AnyStep
-from tests.support.history_runs import run_both
+from tests.support.history_runs import empty_folder, run_beside_memory
 
 
 def main() -> int:
@@ -29,7 +29,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.programs", description=__doc__)
     parser.add_argument("--programs", type=int, default=5000, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument(
+        "--store", choices=STORES[1:], default="sqlite", help="the store beside memory (sqlite)"
+    )
     options = parser.parse_args()
+    kind: str = options.store
+    if kind == "postgres":
+        sys.stderr.write(f"{postgres.shared_server().version}\n")
     counted: Counter[str] = Counter()
     begin = time.monotonic()
 
@@ -43,8 +49,8 @@ def main() -> int:
     )
     @given(st.lists(STEPS, min_size=10, max_size=25))
     def program(steps: Sequence[AnyStep]) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            run_both(Path(folder), steps)
+        with empty_folder(kind) as folder:
+            run_beside_memory(kind, folder, steps)
         counted["programs"] += 1
         counted.update(f"{type(step).__name__.lower()} steps" for step in steps)
         if counted["programs"] % 500 == 0:
@@ -53,7 +59,7 @@ def main() -> int:
     program()
     for name, number in sorted(counted.items()):
         sys.stdout.write(f"{number:8,} {name}\n")
-    sys.stdout.write(f"memory = SQLite = model in all of them; {time.monotonic() - begin:.0f} s\n")
+    sys.stdout.write(f"memory = {kind} = model in all of them; {time.monotonic() - begin:.0f} s\n")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,12 +11,10 @@ from antiphon_client.errors import (
     OwnerNotFoundError,
     QuotaExceededError,
     RequestIdReusedError,
-    StoreCorruptError,
 )
-from history_service.storage.exchange_port import ExchangeKey
-from history_service.storage.port import ReadTransaction
 from tests.support.exchange import Exchange, letter
 from tests.support.history import uuid_of
+from tests.support.stored import exchange_bodies
 
 pytestmark = pytest.mark.anyio
 
@@ -95,22 +92,10 @@ async def test_what_is_consumed_leaves_no_bytes_behind(exchange: Exchange) -> No
     await exchange.acknowledge(2, await exchange.lease(2, 1))
     await exchange.pop(3, 1)
     await exchange.redrive((await exchange.dead_letters())[0].dead_letter_id, 3)
-    key = ExchangeKey("", exchange.name)
-
-    async def kept() -> int:
-        def count(tx: ReadTransaction) -> int:
-            found = 0
-            for number in range(1, 20):
-                with suppress(StoreCorruptError):
-                    found += bool(tx.exchange.body(key, number))
-            return found
-
-        return await exchange.store.read(count)
-
-    assert await kept() == 5
+    assert exchange_bodies(exchange.store) == 5
     for owner in (1, 2, 3, 4):
         await exchange.unregister(owner, pb.QUEUED_MAIL_RETURN)
-    assert await kept() == 0
+    assert exchange_bodies(exchange.store) == 0
 
 
 async def test_a_limit_lowered_below_what_there_is_drops_nothing(exchange: Exchange) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +17,8 @@ from history_service.domain.exchange_ledger import FURTHER_STEP
 from history_service.storage import open_store
 from tests.support import exchange_model as model
 from tests.support.exchange import Exchange, StillClock, counts, letter, message_numbers, number_of
-from tests.support.history import store_url, uuid_of
+from tests.support.history import STORES, store_url, uuid_of
+from tests.support.history_runs import empty_folder
 
 OWNERS = st.integers(1, 4)
 UNKNOWN_LEASE = uuid_of(0xBAD)
@@ -265,8 +266,9 @@ def test_the_memory_store_gives_the_models_answers(program: list[Step], step_siz
     asyncio.run(Program("memory", Path(), step_size).run(program))
 
 
+@pytest.mark.parametrize("kind", STORES[1:])
 @settings(max_examples=40)
-@given(PROGRAMS, STEP_SIZES)
-def test_the_sqlite_store_gives_the_models_answers(program: list[Step], step_size: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(Program("sqlite", Path(folder), step_size).run(program))
+@given(program=PROGRAMS, step_size=STEP_SIZES)
+def test_every_store_gives_the_models_answers(kind: str, program: list[Step], step_size: int) -> None:
+    with empty_folder(kind) as folder:
+        asyncio.run(Program(kind, folder, step_size).run(program))

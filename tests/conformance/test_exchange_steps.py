@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
 from antiphon.history.v1 import exchange_service_pb2 as pb
@@ -22,6 +21,7 @@ from tests.support import exchange_scenes as scenes
 from tests.support.exchange import Exchange, counts
 from tests.support.failpoints import FailpointStore
 from tests.support.history import History, instruction, store_url, uuid_of
+from tests.support.stored import recorded_responses
 
 pytestmark = pytest.mark.anyio
 
@@ -109,15 +109,6 @@ class Replacing:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
-
-
-def recorded(kind: str, store: FailpointStore, folder: Path) -> int:
-    """How many responses, and steps, are remembered by request id."""
-    if kind == "memory":
-        memory: Any = store._store
-        return len(memory.responses)
-    with closing(apsw.Connection(store_url(kind, folder).removeprefix("sqlite:"))) as connection:
-        return int(connection.execute("SELECT count(*) FROM recorded_response").get)
 
 
 async def places(exchange: Exchange, owners: list[int]) -> dict[int, list[int]]:
@@ -274,7 +265,7 @@ async def test_an_answered_write_keeps_no_records_of_its_steps(store_kind: str, 
             kept: list[int] = []
 
             async def count(_starts_commit: bool, kept: list[int] = kept) -> None:
-                kept.append(recorded(store_kind, store, tmp_path))
+                kept.append(recorded_responses(store._store))
 
             store.between = count
             first, again = await exchange.call(request), await exchange.call(request)

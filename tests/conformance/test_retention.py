@@ -29,7 +29,7 @@ from tests.support.history import (
     system,
     uuid_of,
 )
-from tests.support.history_runs import held_bodies
+from tests.support.stored import message_bodies
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +99,7 @@ async def test_a_trim_drops_what_is_older_and_leaves_the_rest_byte_for_byte(
     records = await history.store.read(lambda tx: tx.changes(key, 0, 100))
     assert [record.revision for record in records] == list(range(before, 13))
     needed = {body for at in range(before, 13) for body in was[at][1]}
-    assert set(held_bodies(history)) == set(needed)
+    assert set(message_bodies(history.store)) == set(needed)
     assert (await history.branch(branch)).revision == 12
     assert (await history.add(branch, instruction(20))).revision == 13
 
@@ -216,16 +216,16 @@ async def test_a_trimmed_source_leaves_its_forks_whole(history: History) -> None
     source = await eventful(history)
     old = await fork(history, source, 2, at_revision=4)
     was = await seen(history, old, 1)
-    expected = held_bodies(history)
+    expected = message_bodies(history.store)
     await trim(history, source, 12)
     assert await seen(history, old, 1) == was
-    left = held_bodies(history)
+    left = message_bodies(history.store)
     assert set(was[1]) <= set(left) < set(expected)
     await history.call(pb.ClearMessagesRequest(branch_id=old))
     assert await seen(history, old, 1) == was
     await trim(history, old, 2)
     needed = {body for branch in (source, old) for body in (await now(history, branch))}
-    assert set(held_bodies(history)) == set(needed)
+    assert set(message_bodies(history.store)) == set(needed)
 
 
 async def now(history: History, branch: str) -> list[bytes]:
@@ -256,8 +256,8 @@ async def test_the_bytes_go_with_the_last_branch_that_shares_them(
             if branch in living:
                 assert await seen(history, uuid_of(branch), at) == before
                 needed |= set(before[1])
-        assert set(held_bodies(history)) == set(needed)
-    assert held_bodies(history) == []
+        assert set(message_bodies(history.store)) == set(needed)
+    assert message_bodies(history.store) == []
 
 
 async def test_a_fork_does_not_hold_on_to_what_it_re_encoded(history: History) -> None:
@@ -265,7 +265,7 @@ async def test_a_fork_does_not_hold_on_to_what_it_re_encoded(history: History) -
     await history.add(source, call_action(1), instruction(2), action_result(3, 1))
     child = await fork(history, source, 2, up_to_message_id=uuid_of(2))
     await history.call(pb.DeleteBranchRequest(branch_id=source, purge=True))
-    assert held_bodies(history) == sorted(await now(history, child))
+    assert message_bodies(history.store) == sorted(await now(history, child))
 
 
 async def test_fork_then_trim_then_purge(history: History) -> None:
@@ -278,7 +278,7 @@ async def test_fork_then_trim_then_purge(history: History) -> None:
     await history.call(pb.DeleteBranchRequest(branch_id=source, purge=True))
     assert await history.ids(child) == order
     assert await now(history, child) == whole
-    assert set(held_bodies(history)) == set(whole)
+    assert set(message_bodies(history.store)) == set(whole)
     grandchild = await fork(history, child, 3)
     await history.call(pb.DeleteBranchRequest(branch_id=child, purge=True))
     assert await now(history, grandchild) == whole
@@ -290,15 +290,15 @@ async def test_fork_then_trim_then_purge(history: History) -> None:
 
 async def test_a_deleted_branch_keeps_its_bytes_until_the_retention_time(history: History) -> None:
     branch = await eventful(history)
-    kept = held_bodies(history)
+    kept = message_bodies(history.store)
     await history.call(pb.DeleteBranchRequest(branch_id=branch))
     sweeper = Sweeper(history.store, history.clock)
     history.clock.now += 29 * DAY
     await sweeper.sweep_due()
-    assert held_bodies(history) == kept
+    assert message_bodies(history.store) == kept
     history.clock.now += 2 * DAY
     await sweeper.sweep_due()
-    assert held_bodies(history) == []
+    assert message_bodies(history.store) == []
     with pytest.raises(BranchDeletedError):
         await history.branch(branch)
     with pytest.raises(BranchDeletedError):
@@ -311,7 +311,7 @@ async def test_a_purged_branch_stays_deleted_and_keeps_its_last_change_alone(his
     key = (await history.store.read(lambda tx: tx.branch("", branch))).key  # type: ignore[union-attr]
     response = await history.call(pb.DeleteBranchRequest(branch_id=branch, purge=True))
     assert response.revision == 13
-    assert held_bodies(history) == []
+    assert message_bodies(history.store) == []
     records = await history.store.read(lambda tx: tx.changes(key, 0, 100))
     assert [record.revision for record in records] == [13]
     for request in (
@@ -333,16 +333,16 @@ async def test_a_deleted_branch_can_be_purged_by_a_second_call_that_makes_no_rev
     branch = await eventful(history)
     first = pb.DeleteBranchRequest(branch_id=branch, request_id=uuid_of(70))
     assert (await history.call(first)).revision == 13
-    assert held_bodies(history) != []
+    assert message_bodies(history.store) != []
     second = pb.DeleteBranchRequest(branch_id=branch, purge=True, expected_revision=12)
     with pytest.raises(RevisionConflictError):
         await history.call(second)
-    assert held_bodies(history) != []
+    assert message_bodies(history.store) != []
     second.expected_revision = 13
     second.request_id = uuid_of(71)
     purged = await history.call(second)
     assert (purged.revision, purged.replayed) == (13, False)
-    assert held_bodies(history) == []
+    assert message_bodies(history.store) == []
     replayed = await history.call(second)
     assert (replayed.revision, replayed.replayed) == (13, True)
     again = await history.call(pb.DeleteBranchRequest(branch_id=branch, purge=True))
@@ -372,7 +372,7 @@ async def test_many_messages_are_erased_in_steps(history: History) -> None:
     purge = pb.DeleteBranchRequest(branch_id=branch, purge=True)
     # Another writer has its turn between the steps.
     await asyncio.gather(history.call(purge), history.add(other, instruction(1)))
-    assert len(held_bodies(history)) == 101
+    assert len(message_bodies(history.store)) == 101
     assert len(await history.ids(uuid_of(3))) == 100
 
 
@@ -401,7 +401,7 @@ async def test_what_a_stopped_service_left_is_erased_after_its_start(history: Hi
     await looked.wait()
     await sweeper.close()
     await sweeper.close()
-    assert set(held_bodies(history)) == set(await now(history, trimmed))
+    assert set(message_bodies(history.store)) == set(await now(history, trimmed))
 
 
 async def test_a_close_of_the_sweeper_can_be_cancelled(history: History) -> None:
@@ -461,7 +461,7 @@ async def test_the_setting_for_revisions_drops_old_ones_in_batches(
         assert oldest == 16
         with pytest.raises(RevisionExpiredError):
             await history.ids(branch, 15)
-        assert len(held_bodies(history)) == 22
+        assert len(message_bodies(history.store)) == 22
         await Sweeper(history.store, history.clock).sweep_due()
-        assert len(held_bodies(history)) == 8
+        assert len(message_bodies(history.store)) == 8
         assert (await history.get(branch, uuid_of(1), 16)).instruction.instruction == "version 16"

@@ -19,7 +19,7 @@ _LAST = "SELECT last_change FROM branch WHERE tenant_id = ?1 AND branch_id = ?3"
 def _back_from(milestone: str, *, while_: str = "true") -> str:
     """Begin a statement over ``step``: a milestone, or else the last record, and all before it."""
     return (
-        "WITH RECURSIVE step (number, revision, previous) AS ("
+        "WITH RECURSIVE step (number, revision, previous) AS ("  # nosec B608: of constants of the code
         f"SELECT number, revision, previous FROM change WHERE number = coalesce(({milestone}), ({_LAST}))"
         " UNION ALL SELECT c.number, c.revision, c.previous FROM step JOIN change c"
         f" ON c.number = step.previous AND c.branch_id = ?3 WHERE {while_})"

@@ -1,48 +1,13 @@
-"""Values as the database keeps them: ids as 16-byte blobs, which sort as their text does."""
+"""A branch's row and its key as SQLite keeps them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from history_service.storage.port import BranchKey, BranchRow, ForkOrigin, Member
-
-_TEXT_LENGTH = 36
-_DIGIT_PLACES = [place for place in range(_TEXT_LENGTH) if place not in (8, 13, 18, 23)]
-"""Where the digits of a UUID stand in its text; hyphens stand elsewhere."""
-
-
-def id_blob(text: str) -> bytes:
-    """Encode a UUID in canonical text."""
-    return bytes.fromhex(text.replace("-", ""))
-
-
-def id_text(blob: bytes) -> str:
-    """Decode a UUID into canonical text."""
-    digits = blob.hex()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-
-
-def id_texts(blobs: Sequence[bytes]) -> list[str]:
-    """Decode UUIDs into canonical text; less than half the cost of one by one, for many."""
-    digits = b"".join(blobs).hex().encode("ascii")
-    texts = bytearray(b"-" * (_TEXT_LENGTH * len(blobs)))
-    for digit, place in enumerate(_DIGIT_PLACES):
-        texts[place::_TEXT_LENGTH] = digits[digit :: len(_DIGIT_PLACES)]
-    text = texts.decode("ascii")
-    return [text[start : start + _TEXT_LENGTH] for start in range(0, len(text), _TEXT_LENGTH)]
-
-
-def optional_id_blob(text: str | None) -> bytes | None:
-    """Encode a UUID or its absence."""
-    return None if text is None else id_blob(text)
-
-
-def optional_id_text(blob: bytes | None) -> str | None:
-    """Decode a UUID or its absence."""
-    return None if blob is None else id_text(blob)
-
+from history_service.storage.codec import fork_origin, id_blob, id_text, optional_id_text
+from history_service.storage.exchange_port import ExchangeKey
+from history_service.storage.port import BranchKey, BranchRow
 
 KeyColumns = tuple[str, bytes, bytes]
 """tenant_id, lineage_id, branch_id as bound to a statement."""
@@ -100,39 +65,23 @@ def branch_row(columns: BranchColumns) -> NumberedBranch:
         view_count=view_count,
         view_last_key=view_last_key,
         deleted=bool(deleted),
-        forked_from=_fork_origin(forked_from, forked_revision, forked_up_to),
+        forked_from=fork_origin(forked_from, forked_revision, forked_up_to),
         oldest_revision=oldest_revision,
         sweep_after=sweep_after,
     )
     return NumberedBranch(number, row, last_change)
 
 
-def head_columns(branch: BranchRow) -> tuple[int, int, int, bytes | None, int | None, int, int]:
-    """Encode a branch's head: the columns from ``revision`` to ``view_last_key``."""
-    return (
-        branch.revision,
-        branch.message_count,
-        branch.last_key,
-        optional_id_blob(branch.system_id),
-        branch.view_epoch,
-        branch.view_count,
-        branch.view_last_key,
-    )
+def of_exchange(key: ExchangeKey) -> tuple[str, bytes]:
+    """Encode the leading columns of an exchange's rows."""
+    return key.tenant_id, key.exchange_id.encode()
 
 
-def _fork_origin(branch_id: bytes | None, revision: int | None, up_to: bytes | None) -> ForkOrigin | None:
-    if branch_id is None or revision is None:
-        return None
-    return ForkOrigin(id_text(branch_id), revision, optional_id_text(up_to))
+def of_owner(key: ExchangeKey, owner_id: str) -> tuple[str, bytes, bytes]:
+    """Encode the leading columns of an owner's rows."""
+    return key.tenant_id, key.exchange_id.encode(), id_blob(owner_id)
 
 
-MEMBER_COLUMNS = "message_id, order_key, kind, added_revision, link_id, interim, body"
-"""The columns ``member`` takes, in its order."""
-
-
-def member(columns: tuple[bytes, int, int, int, bytes | None, int, int]) -> Member:
-    """Decode a row of ``member``."""
-    message_id, order_key, kind, added_revision, link_id, interim, body = columns
-    return Member(
-        id_text(message_id), order_key, kind, added_revision, optional_id_text(link_id), bool(interim), body
-    )
+def maybe_id(text: str | None) -> tuple[bytes, ...]:
+    """The parameter of an id that may be absent."""
+    return () if text is None else (id_blob(text),)

@@ -77,6 +77,17 @@ def open_reader(path: str, vfs: str | None = None) -> apsw.Connection:
     return connection
 
 
+def open_observer(path: str) -> apsw.Connection:
+    """Open a connection of another program than the service: it reads, and never makes or changes the file.
+
+    Raises:
+        apsw.Error: There is no such file, or it cannot be read.
+    """
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    return connection
+
+
 def _open(path: str, vfs: str | None, cache_kib: int, statements: int) -> apsw.Connection:
     connection = apsw.Connection(
         path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs, statementcachesize=statements

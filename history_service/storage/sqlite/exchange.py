@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import apsw
 
 from antiphon_client.errors import StoreCorruptError
+from history_service.storage.codec import id_blob, id_text, optional_id_blob, optional_id_text
 from history_service.storage.exchange_port import (
     DeadLetterPage,
     DeadLetterRow,
@@ -20,20 +21,17 @@ from history_service.storage.exchange_port import (
     OutboxEntry,
     OwnerRow,
 )
-from history_service.storage.sqlite import exchange_sql as sql
-from history_service.storage.sqlite.codec import id_blob, id_text, optional_id_blob, optional_id_text
-from history_service.storage.sqlite.exchange_rows import (
+from history_service.storage.exchange_rows import (
     dead_letter_columns,
     dead_letter_row,
     exchange_columns,
     inbox_columns,
     inbox_entry,
-    maybe_id,
-    of_exchange,
-    of_owner,
     owner_columns,
     owner_row,
 )
+from history_service.storage.sqlite import exchange_sql as sql
+from history_service.storage.sqlite.codec import maybe_id, of_exchange, of_owner
 from history_service.storage.sqlite.pending import write_rows
 from history_service.storage.sqlite.writing_sql import ManyRows
 
@@ -61,6 +59,13 @@ class SqliteExchangeReads:
         """See ``ExchangeReads.owner``."""
         found: Any = self._connection.execute(sql.OWNER, of_owner(key, owner_id)).fetchone()
         return None if found is None else owner_row(found)
+
+    def last_sequences(
+        self, inboxes: Collection[tuple[ExchangeKey, str]]
+    ) -> dict[tuple[ExchangeKey, str], int]:
+        """See ``ExchangeReads.last_sequences``."""
+        found = {inbox: self.owner(*inbox) for inbox in inboxes}
+        return {inbox: row.last_sequence for inbox, row in found.items() if row is not None}
 
     def owners(self, key: ExchangeKey, after_rank: int, limit: int | None) -> list[OwnerRow]:
         """See ``ExchangeReads.owners``."""

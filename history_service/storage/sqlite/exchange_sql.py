@@ -17,7 +17,7 @@ def insert(table: str, columns: str, key: str = "") -> str:
         return statement
     names = [name for name in columns.split(", ") if name not in key.split(", ")]
     changes = ", ".join(f"{name} = excluded.{name}" for name in names)
-    return f"{statement} ON CONFLICT ({key}) DO UPDATE SET {changes}"
+    return f"{statement} ON CONFLICT ({key}) DO UPDATE SET {changes}"  # nosec B608: of constants of the code
 
 
 EXCHANGE_COLUMNS = (

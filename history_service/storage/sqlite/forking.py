@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from history_service.storage.codec import id_blob, optional_id_blob
 from history_service.storage.port import BranchKey, BranchRow, CopiedRows, NewMember
 from history_service.storage.sqlite import forking_sql as sql
-from history_service.storage.sqlite.codec import id_blob, key_columns, optional_id_blob
+from history_service.storage.sqlite.codec import key_columns
 from history_service.storage.sqlite.writing import SqliteWriteTransaction
 
 _LAST_KEY = 2**63 - 1

@@ -13,9 +13,10 @@ from typing import Any
 
 import apsw
 
+from history_service.storage.codec import head_columns
 from history_service.storage.port import BranchKey, RecordedResponse
 from history_service.storage.sqlite import writing_sql as sql
-from history_service.storage.sqlite.codec import NumberedBranch, head_columns
+from history_service.storage.sqlite.codec import NumberedBranch
 
 Row = tuple[Any, ...]
 Address = tuple[str, str]

@@ -101,7 +101,7 @@ class ReaderPool:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
             except BaseException as error:
-                failure = translate(error)
+                failure = translate(error, connection)
             # The loop may be closed by now: then nobody is left to be told.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(_resolve, future, result, failure)

@@ -8,6 +8,8 @@ from typing import Any
 import apsw
 
 from antiphon_client.errors import StoreCorruptError
+from history_service.storage import codec
+from history_service.storage.codec import MEMBER_COLUMNS, id_blob, id_text
 from history_service.storage.port import (
     AnchorNotFoundError,
     BranchAnchor,
@@ -20,15 +22,12 @@ from history_service.storage.port import (
     Place,
     RecordedResponse,
 )
-from history_service.storage.sqlite import codec
 from history_service.storage.sqlite.change_chain import CHANGES
 from history_service.storage.sqlite.codec import (
     BRANCH_COLUMNS,
-    MEMBER_COLUMNS,
     KeyColumns,
     NumberedBranch,
-    id_blob,
-    id_text,
+    branch_row,
     key_columns,
 )
 from history_service.storage.sqlite.exchange import SqliteExchangeReads
@@ -73,7 +72,8 @@ _VIEW_AT = (
 def _at_revision(select: str, table: str, scope: str) -> str:
     """A statement over the one row that lives at a revision: parameters (scope, at, scope, at, at)."""
     return (
-        f"SELECT {select} FROM {table} WHERE {scope} AND removed_revision IS NULL AND added_revision <= ?"
+        f"SELECT {select} FROM {table} WHERE {scope}"  # nosec B608: of constants of the code
+        " AND removed_revision IS NULL AND added_revision <= ?"
         f" UNION ALL "
         f"SELECT {select} FROM {table} WHERE {scope} AND removed_revision > ? AND added_revision <= ?"
     )
@@ -139,7 +139,12 @@ class SqliteReadTransaction:
 
     def _numbered_branch(self, tenant_id: str, branch_id: str) -> NumberedBranch | None:
         columns: Any = self._connection.execute(_BRANCH, (tenant_id, id_blob(branch_id))).fetchone()
-        return None if columns is None else codec.branch_row(columns)
+        return None if columns is None else branch_row(columns)
+
+    def revisions(self, branches: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """See ``ReadTransaction.revisions``."""
+        found = {address: self.branch(*address) for address in branches}
+        return {address: row.revision for address, row in found.items() if row is not None}
 
     def branch_id_of_external_key(self, tenant_id: str, external_key: str) -> str | None:
         """See ``ReadTransaction.branch_id_of_external_key``."""
@@ -183,11 +188,11 @@ class SqliteReadTransaction:
         where = " AND ".join(conditions)
         index = _BRANCH_LIST_INDEXES[parent_branch_id is not None, external_key_prefix is not None]
         sql = (
-            f"SELECT {BRANCH_COLUMNS} FROM branch INDEXED BY {index}"
+            f"SELECT {BRANCH_COLUMNS} FROM branch INDEXED BY {index}"  # nosec B608: of constants of the code
             f" WHERE {where} ORDER BY {order} LIMIT :limit"
         )
         rows: Any = self._connection.execute(sql, values)
-        return [codec.branch_row(columns).row for columns in rows]
+        return [branch_row(columns).row for columns in rows]
 
     def metadata(self, key: BranchKey, at: int) -> str:
         """See ``ReadTransaction.metadata``."""
@@ -373,7 +378,7 @@ class SqliteReadTransaction:
     def branches_to_sweep(self, due: int, limit: int) -> list[BranchRow]:
         """See ``ReadTransaction.branches_to_sweep``."""
         rows: Any = self._connection.execute(_TO_SWEEP, (due, limit))
-        return [codec.branch_row(columns).row for columns in rows]
+        return [branch_row(columns).row for columns in rows]
 
     # Shared by the primitives
 

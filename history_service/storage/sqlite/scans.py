@@ -79,7 +79,7 @@ def _parts(scan: Scan) -> list[str]:
         value = body
     else:
         value, joined = "message_id", ""
-    select = f"SELECT order_key, {value} FROM {table}"
+    select = f"SELECT order_key, {value} FROM {table}"  # nosec B608: of constants of the code
     live = "removed_revision IS NULL" if scan.at_head else _LIVE_PAST
     live_index = "view_row_by_order" if scan.of_view else "member_by_order"
     ended_index = f"ended_{live_index}"

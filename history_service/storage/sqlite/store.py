@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import apsw
 
+from antiphon_client.edge.metrics import Published
 from antiphon_client.errors import ShuttingDownError, StoreBusyError
 from history_service.storage.port import ReadTransaction, WriteTransaction
 from history_service.storage.sqlite.connection import make_durable, open_reader, open_writer
 from history_service.storage.sqlite.failures import translate
+from history_service.storage.sqlite.figures import StoreFigures
 from history_service.storage.sqlite.lock import ProcessLock
 from history_service.storage.sqlite.migrations import check_schema, known_migrations, migrate
 from history_service.storage.sqlite.readers import ReaderPool
@@ -33,7 +35,10 @@ class SqliteStore:
 
     Attributes:
         writer_type: Makes the writer.
+        shared: See ``HistoryStore``.
     """
+
+    shared = False
 
     writer_type: type[GroupWriter] = GroupWriter
 
@@ -58,6 +63,10 @@ class SqliteStore:
     def path(self) -> str:
         """The database file."""
         return self._path
+
+    def figures(self) -> Sequence[Published]:
+        """See ``MeasuredStore``."""
+        return [StoreFigures(self._path, lambda: self._writer)]
 
     async def start(self) -> None:
         """Lock and open the file, bring its schema up to date, start the threads.

@@ -27,7 +27,7 @@ ERASE_BODY = "DELETE FROM message_body WHERE number = ?"
 def _erase(table: str, index: str, condition: str) -> str:
     """Erase up to a limit, the last parameter, of a branch's rows."""
     return (
-        f"DELETE FROM {table} WHERE rowid IN"
+        f"DELETE FROM {table} WHERE rowid IN"  # nosec B608: of constants of the code
         f" (SELECT rowid FROM {table} INDEXED BY {index} WHERE {OF_BRANCH} AND {condition} LIMIT ?)"
     )
 

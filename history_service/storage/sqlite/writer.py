@@ -11,17 +11,26 @@ import asyncio
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
+from antiphon_client.edge.metrics import Buckets
 from antiphon_client.errors import OverloadedError, ShuttingDownError
 from history_service.storage.sqlite.failures import translate
 from history_service.storage.sqlite.transaction import SqliteTransaction
 
 Work = Callable[[Any], Any]
+
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_WORKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+"""Bounds of the buckets that commits are counted in, by how long they take and how many works they have."""
+
+PATIENCE_SECONDS = 20.0
+"""How long the writer does not wait for readers once it has waited in vain, ``BUSY_MILLISECONDS`` long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,10 @@ class GroupWriter:
     """Runs works one after another on its own thread and answers each after its commit.
 
     The public methods belong to the event loop on which the writer was made.
+
+    Attributes:
+        commit_seconds: How long commits took to reach stable storage.
+        commit_works: How many works they had.
     """
 
     def __init__(self, connection: apsw.Connection, limits: WriterLimits) -> None:
@@ -81,6 +94,9 @@ class GroupWriter:
         self._first: _Job | None = None
         self._log_pages = 0
         self._checkpoint_at = limits.checkpoint_pages
+        self._hurried_until = 0.0
+        self.commit_seconds = Buckets(_SECONDS)
+        self.commit_works = Buckets(_WORKS)
         connection.set_wal_hook(self._note_log_pages)
         self._thread = threading.Thread(target=self._run, name="history-writer", daemon=True)
         self._thread.start()
@@ -104,6 +120,11 @@ class GroupWriter:
         self._pending += 1
         self._queue.put(_Job(work, starts_commit, future))
         return future
+
+    @property
+    def pending(self) -> int:
+        """Works waiting or under way; from any thread."""
+        return self._pending
 
     async def close(self) -> None:
         """Refuse new works, finish the queued ones, end the thread."""
@@ -150,7 +171,10 @@ class GroupWriter:
             if not self._connection.in_transaction:
                 raise
             self._run_again(group)
+        started = time.perf_counter()
         self._commit(group)
+        self.commit_seconds.observe(time.perf_counter() - started)
+        self.commit_works.observe(len(group))
 
     def _begin(self, *, careful: bool) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
@@ -176,7 +200,7 @@ class GroupWriter:
         except BaseException as error:
             if not self._connection.in_transaction:
                 raise  # SQLite gave the whole group up: a full disk, an I/O error.
-            job.failure = translate(error)
+            job.failure = translate(error, self._connection)
             return transaction.undo_work()
         return True
 
@@ -200,7 +224,7 @@ class GroupWriter:
         """
         self._transaction.forget()
         for job in group:
-            job.failure = translate(error)
+            job.failure = translate(error, self._connection)
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -219,23 +243,34 @@ class GroupWriter:
 
         And once something was erased, which still stands in the log.
         """
-        if self._transaction.erased:
+        may_wait = time.monotonic() >= self._hurried_until
+        if self._transaction.erased and may_wait:
             self._empty_log()
             return
         if self._log_pages < self._checkpoint_at:
             return
-        patient = self._log_pages >= self._limits.full_checkpoint_pages
+        patient = may_wait and self._log_pages >= self._limits.full_checkpoint_pages
         mode = apsw.SQLITE_CHECKPOINT_RESTART if patient else apsw.SQLITE_CHECKPOINT_PASSIVE
         # Readers in the way: again once the log has grown by as much.
         self._checkpoint_at = self._log_pages + self._limits.checkpoint_pages
-        with contextlib.suppress(apsw.Error):
-            self._connection.wal_checkpoint(mode=mode)
+        self._copy_log(mode)
 
     def _empty_log(self) -> None:
-        """Empty the log; where readers are in the way, the next group's end tries again."""
-        with contextlib.suppress(apsw.Error):
-            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        """Empty the log; where readers are in the way, a later group's end tries again."""
+        if self._copy_log(apsw.SQLITE_CHECKPOINT_TRUNCATE):
             self._transaction.erased = False
+
+    def _copy_log(self, mode: int) -> bool:
+        """Copy the log into the database, and tell whether that went as the mode asks."""
+        try:
+            self._connection.wal_checkpoint(mode=mode)
+        except apsw.BusyError:
+            # Somebody reads for long, as a backup does: waiting after each group would stop all writes.
+            self._hurried_until = time.monotonic() + PATIENCE_SECONDS
+            return False
+        except apsw.Error:
+            return False
+        return True
 
     def _deliver(self, group: list[_Job]) -> None:
         # The loop may be closed by now: then nobody is left to be told.

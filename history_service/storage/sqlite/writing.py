@@ -9,16 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import apsw
 
+from history_service.storage.codec import head_columns, id_blob, optional_id_blob
 from history_service.storage.port import BranchKey, BranchRow, NewMember, RecordedResponse
 from history_service.storage.sqlite import writing_sql as sql
-from history_service.storage.sqlite.codec import (
-    KeyColumns,
-    NumberedBranch,
-    head_columns,
-    id_blob,
-    key_columns,
-    optional_id_blob,
-)
+from history_service.storage.sqlite.codec import KeyColumns, NumberedBranch, key_columns
 from history_service.storage.sqlite.pending import Address, PendingRows
 from history_service.storage.sqlite.reading import SqliteReadTransaction
 from history_service.storage.sqlite.recent_requests import RecentRequests

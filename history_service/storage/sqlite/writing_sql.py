@@ -25,7 +25,7 @@ class ManyRows:
 def insert_many(table: str, columns: str) -> ManyRows:
     """Return the statement that inserts rows."""
     row = ", ".join("?" * len(columns.split(",")))
-    return ManyRows(f"INSERT INTO {table} ({columns}) VALUES ", f"({row})")
+    return ManyRows(f"INSERT INTO {table} ({columns}) VALUES ", f"({row})")  # nosec B608: of constants of the code
 
 
 def _insert(table: str, columns: str) -> str:

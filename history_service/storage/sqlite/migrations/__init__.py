@@ -59,6 +59,18 @@ def check_schema(connection: apsw.Connection, migrations: Sequence[Migration]) -
     return current
 
 
+def require_schema(connection: apsw.Connection, migrations: Sequence[Migration]) -> int:
+    """Return the schema version of a file that is to be a store already.
+
+    Raises:
+        StoreCorruptError: As ``check_schema`` does, and where the file is empty.
+    """
+    version = check_schema(connection, migrations)
+    if version == 0:
+        raise StoreCorruptError(f"{connection.filename} is empty: no service has used it yet")
+    return version
+
+
 def migrate(connection: apsw.Connection, migrations: Sequence[Migration]) -> None:
     """Bring the schema to the newest version; each step is a transaction of its own.
 

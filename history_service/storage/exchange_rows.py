@@ -1,37 +1,21 @@
-"""The exchange's rows as the database keeps them."""
+"""The exchange's rows as the databases keep them."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
 
+from history_service.storage.codec import id_blob, id_text, optional_id_blob, optional_id_text
 from history_service.storage.exchange_port import (
     DeadLetterRow,
-    ExchangeKey,
     ExchangeRow,
     InboxEntry,
     Letter,
     OwnerRow,
 )
-from history_service.storage.sqlite.codec import id_blob, id_text, optional_id_blob, optional_id_text
 
 _sender_blob = lru_cache(maxsize=1024)(id_blob)
 """Of many deliveries most come from few senders."""
-
-
-def of_exchange(key: ExchangeKey) -> tuple[str, bytes]:
-    """Encode the leading columns of an exchange's rows."""
-    return key.tenant_id, key.exchange_id.encode()
-
-
-def of_owner(key: ExchangeKey, owner_id: str) -> tuple[str, bytes, bytes]:
-    """Encode the leading columns of an owner's rows."""
-    return key.tenant_id, key.exchange_id.encode(), id_blob(owner_id)
-
-
-def maybe_id(text: str | None) -> tuple[bytes, ...]:
-    """The parameter of an id that may be absent."""
-    return () if text is None else (id_blob(text),)
 
 
 def exchange_columns(row: ExchangeRow) -> tuple[int, ...]:
