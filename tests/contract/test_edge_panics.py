@@ -13,7 +13,11 @@ import pytest
 from antiphon.compiler.v1.compiler_service_pb2 import PROFILE_NATIVE, CompileRequest, PlanWindowRequest
 from antiphon.compiler.v1.provider_pb2 import AssembleResponseRequest
 from antiphon.history.v1 import history_service_pb2 as pb
+from antiphon_client.edge.access import Rules
 from antiphon_client.edge.admission import Admission
+from antiphon_client.edge.client_streams import ClientStreams
+from antiphon_client.edge.entrance import Entrance
+from antiphon_client.edge.gate import Gate
 from antiphon_client.edge.interceptor import EdgeInterceptor
 from antiphon_client.edge.methods import methods_of
 from antiphon_client.edge.metrics import RequestMetrics
@@ -86,17 +90,24 @@ async def test_the_end_of_the_process_is_no_answer(kind: str, end: type[BaseExce
         methods_of(SERVICE),
         domain=HISTORY_DOMAIN,
         request_bytes=1000,
-        admission=Admission(max_calls=10, max_bytes=10_000),
-        watches=Admission(max_calls=10, max_bytes=10_000),
+        frame_bytes=1000,
+        entrance=Entrance(
+            Admission(max_calls=10, max_bytes=10_000),
+            Admission(max_calls=10, max_bytes=10_000),
+            ClientStreams(10),
+        ),
         observer=CallObserver(RequestMetrics(), slow_seconds=60),
+        gate=Gate(Rules([SERVICE]), None),
     )
 
     async def found(details: Any) -> Any:
         return handler
 
-    details: Any = SimpleNamespace(method=f"/{SERVICE.full_name}/{method}")
+    details: Any = SimpleNamespace(method=f"/{SERVICE.full_name}/{method}", invocation_metadata=())
     served: Any = await edge.intercept_service(found, details)
-    context = SimpleNamespace(time_remaining=lambda: None, invocation_metadata=tuple, done=lambda: False)
+    context = SimpleNamespace(
+        peer=lambda: "unix:", time_remaining=lambda: None, invocation_metadata=tuple, done=lambda: False
+    )
     behavior = served.unary_unary or served.stream_unary or served.unary_stream
     with pytest.raises(end):
         await behavior(no_frames(None, None) if kind == "upload" else b"", context)

@@ -20,9 +20,10 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,18 +79,19 @@ class Knowledge:
 
 
 class Service:
-    """A server process on a socket and a file, started and killed many times.
+    """A server process on a socket and a store, started and killed many times.
 
     Attributes:
         address: Where it listens.
     """
 
-    def __init__(self, folder: Path, mutant: str) -> None:
+    def __init__(self, folder: Path, mutant: str, *arguments: str, store: str | None = None) -> None:
         self.address = f"unix:{folder / 'history.sock'}"
         self._log = folder / "service.log"
         module = ["history_service"] if mutant == "none" else ["tests.crash.mutant_service", mutant]
-        store = f"sqlite:{folder / 'history.sqlite3'}"
-        self._command = [sys.executable, "-m", *module, "--listen", self.address, "--store", store]
+        store = store or f"sqlite:{folder / 'history.sqlite3'}"
+        options = ["--listen", self.address, "--store", store, *arguments]
+        self._command = [sys.executable, "-m", *module, *options]
         paths = [str(ROOT), str(ROOT / "clients" / "python")]
         self._environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
@@ -126,10 +128,10 @@ class Service:
 class Run:
     """Kills, restarts and checks."""
 
-    def __init__(self, folder: Path, seed: int, mutant: str) -> None:
+    def __init__(self, folder: Path, seed: int, mutant: str, store: str | None = None) -> None:
         self.known = Knowledge()
         self._chance = random.Random(seed)
-        self._service = Service(folder, mutant)
+        self._service = Service(folder, mutant, store=store)
         self._ids = 1000
         self._deadly = 0
         self._doomed = asyncio.Event()
@@ -143,14 +145,15 @@ class Run:
         for _ in range(kills):
             async with self._service.running() as process, self._service.stub() as stub:
                 await self._check(stub)
-                await self._append_until_killed(stub, process)
+                await self._append_until(stub, partial(_kill_soon, process))
         async with self._service.running() as process, self._service.stub() as stub:
             await self._check(stub)
-            process.send_signal(signal.SIGTERM)
-            if await process.wait() != 0:
-                raise BrokenPromiseError(
-                    f"SIGTERM ended with {process.returncode}: {self._service.log_text()}"
-                )
+            await self._end_cleanly(process)
+
+    async def _end_cleanly(self, process: asyncio.subprocess.Process) -> None:
+        process.send_signal(signal.SIGTERM)
+        if await process.wait() != 0:
+            raise BrokenPromiseError(f"SIGTERM ended with {process.returncode}: {self._service.log_text()}")
 
     async def _check(self, stub: pb_grpc.HistoryServiceAsyncStub) -> None:
         """Hold a started service to what the clients know, then repeat what was not answered."""
@@ -161,11 +164,11 @@ class Run:
             raise BrokenPromiseError(f"{error.code()}: {error.details()}") from error
 
     async def _check_branch(self, stub: pb_grpc.HistoryServiceAsyncStub) -> None:
-        self._compare(*await _read_order(stub))
+        compare(self.known, *await read_order(stub))
         for client in sorted(self.known.unanswered):
             self.known.note(await stub.AddMessages(self.known.unanswered.pop(client), timeout=CALL_SECONDS))
-        order, revision = await _read_order(stub)
-        self._compare(order, revision)
+        order, revision = await read_order(stub)
+        compare(self.known, order, revision)
         if revision != 1 + len(self.known.sent) or len(order) != sum(map(len, self.known.sent.values())):
             raise BrokenPromiseError(
                 f"{len(self.known.sent)} requests made revision {revision} and {len(order)} messages"
@@ -184,29 +187,10 @@ class Run:
                 f"the service did not start: {error}\n{self._service.log_text()}"
             ) from error
 
-    def _compare(self, order: list[str], revision: int) -> None:
-        known = self.known
-        if len(set(order)) != len(order):
-            raise BrokenPromiseError("a message is there twice")
-        moved = [
-            message_id
-            for message_id, index in known.placed.items()
-            if index >= len(order) or order[index] != message_id
-        ]
-        if moved:
-            raise BrokenPromiseError(f"{len(moved)} acknowledged messages are lost or moved, as {moved[0]}")
-        if revision < max(known.revisions):
-            raise BrokenPromiseError(f"revision {max(known.revisions)} was acknowledged, {revision} is there")
-        there = set(order)
-        for message_ids in known.sent.values():
-            if 0 < len(there.intersection(message_ids)) < len(message_ids):
-                raise BrokenPromiseError("half a batch is there")
-        if there.difference(*known.sent.values()):
-            raise BrokenPromiseError("there are messages that nobody sent")
-
-    async def _append_until_killed(
-        self, stub: pb_grpc.HistoryServiceAsyncStub, process: asyncio.subprocess.Process
+    async def _append_until(
+        self, stub: pb_grpc.HistoryServiceAsyncStub, end: Callable[[float], Awaitable[None]]
     ) -> None:
+        """Append until nobody is answered; ``end`` sees to that after so many seconds."""
         self._deadly = self.known.acknowledged + self._chance.randrange(1, 150)
         self._doomed.clear()
         delay = self._chance.uniform(0.0, 0.004)
@@ -214,7 +198,7 @@ class Run:
             for client in range(CLIENTS):
                 clients.create_task(self._append(stub, client))
             await self._doomed.wait()
-            asyncio.get_running_loop().call_later(delay, kill, process)
+            await end(delay)
 
     async def _append(self, stub: pb_grpc.HistoryServiceAsyncStub, client: int) -> None:
         """Append until the service is gone; the request it left unanswered is kept."""
@@ -254,7 +238,38 @@ def kill(process: asyncio.subprocess.Process) -> None:
             os.kill(process.pid, signal.SIGKILL)
 
 
-async def _read_order(stub: pb_grpc.HistoryServiceAsyncStub) -> tuple[list[str], int]:
+def compare(known: Knowledge, order: list[str], revision: int) -> None:
+    """Hold what a service has to what is known of it.
+
+    Raises:
+        BrokenPromiseError: Something acknowledged is lost or moved, or something is there twice or in part.
+    """
+    if len(set(order)) != len(order):
+        raise BrokenPromiseError("a message is there twice")
+    moved = [
+        message_id
+        for message_id, index in known.placed.items()
+        if index >= len(order) or order[index] != message_id
+    ]
+    if moved:
+        raise BrokenPromiseError(f"{len(moved)} acknowledged messages are lost or moved, as {moved[0]}")
+    if revision < max(known.revisions):
+        raise BrokenPromiseError(f"revision {max(known.revisions)} was acknowledged, {revision} is there")
+    there = set(order)
+    for message_ids in known.sent.values():
+        if 0 < len(there.intersection(message_ids)) < len(message_ids):
+            raise BrokenPromiseError("half a batch is there")
+    if there.difference(*known.sent.values()):
+        raise BrokenPromiseError("there are messages that nobody sent")
+
+
+async def _kill_soon(process: asyncio.subprocess.Process, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+    kill(process)
+
+
+async def read_order(stub: pb_grpc.HistoryServiceAsyncStub) -> tuple[list[str], int]:
+    """Read the branch's message ids in order, and its revision."""
     order: list[str] = []
     revision = 0
     async for frame in stub.ReadSnapshot(pb.ReadSnapshotRequest(branch_id=BRANCH), timeout=CALL_SECONDS):

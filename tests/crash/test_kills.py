@@ -12,7 +12,7 @@ import pytest
 
 from tests.crash.kills import BrokenPromiseError, Run
 
-KILLS = int(os.environ.get("ANTIPHON_TEST_KILLS", "5"))
+KILLS = int(os.environ.get("ANTIPHON_TEST_KILLS", "15"))
 SEED = int(os.environ.get("ANTIPHON_TEST_SEED", "1"))
 
 

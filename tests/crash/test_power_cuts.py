@@ -14,7 +14,7 @@ import pytest
 from tests.crash.power_cuts import BrokenPromiseError, run
 from tests.support.powercut import SECTOR, Create, Delete, DiskLog, Sync, Truncate, Write
 
-CUTS = int(os.environ.get("ANTIPHON_TEST_POWER_CUTS", "60"))
+CUTS = int(os.environ.get("ANTIPHON_TEST_POWER_CUTS", "200"))
 SEED = int(os.environ.get("ANTIPHON_TEST_SEED", "1"))
 
 OLD = b"o" * (4 * SECTOR)

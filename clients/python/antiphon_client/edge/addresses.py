@@ -96,8 +96,14 @@ def _unix_address(text: str) -> UnixAddress:
     return UnixAddress(path)
 
 
-def check_reach(address: Address, *, insecure: bool, option: str) -> None:
+def check_reach(address: Address, *, insecure: bool, option: str, remedy: str = "") -> None:
     """Refuse an unencrypted address beyond this machine, unless that is wanted.
+
+    Args:
+        address: The address.
+        insecure: Whether that is wanted.
+        option: The flag that gives the address.
+        remedy: The flags that would encrypt it; empty where none does.
 
     Raises:
         AddressError: It is not loopback and ``insecure`` is not set; the text
@@ -106,7 +112,7 @@ def check_reach(address: Address, *, insecure: bool, option: str) -> None:
     if isinstance(address, TcpAddress) and not address.is_loopback and not insecure:
         raise AddressError(
             f"{option} {address} is reachable from other machines and there is no TLS; "
-            "use unix:PATH or 127.0.0.1, or accept it with --insecure"
+            f"use unix:PATH or 127.0.0.1,{remedy and f' give {remedy},'} or accept it with --insecure"
         )
 
 

@@ -3,7 +3,7 @@
 It takes every request as bytes, bounds it, parses it, hands it to the servicer
 and encodes what comes back; whatever goes wrong leaves as a status of the
 registry. Methods that are not in its table (health, reflection, channelz) pass
-through untouched.
+through untouched once the gate has let them in.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import grpc
@@ -19,9 +20,13 @@ import grpc.aio
 from google.protobuf.message import Message
 
 from antiphon_client.edge.admission import SHUTTING_DOWN_MESSAGE, Admission
-from antiphon_client.edge.call import Call, bind_call
+from antiphon_client.edge.call import Call, DeadlinePassedError, bind_call
+from antiphon_client.edge.entrance import Entrance
+from antiphon_client.edge.gate import Gate
 from antiphon_client.edge.methods import Method
 from antiphon_client.edge.observation import CallObserver, given_up_code
+from antiphon_client.edge.replies import ReadTurns
+from antiphon_client.edge.tokens import Grant
 from antiphon_client.errors import AntiphonError, ShuttingDownError
 from antiphon_client.status import status_code, to_status, trailers
 
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
 _LEFT_ALONE = (KeyboardInterrupt, SystemExit, GeneratorExit)
 """What ends the process or a generator. All else is answered, a native library's panic too:
 that is no Exception, and a call that it ended would wait for its deadline."""
+_GRANT: ContextVar[Grant] = ContextVar("antiphon_grant")
+"""What the running call's caller may do: gRPC asks for the handler in the task that then runs it."""
 
 
 class EdgeInterceptor(grpc.aio.ServerInterceptor):
@@ -43,9 +50,10 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         methods: Mapping[str, Method],
         *,
         domain: str,
+        gate: Gate,
         request_bytes: int,
-        admission: Admission,
-        watches: Admission,
+        frame_bytes: int,
+        entrance: Entrance,
         observer: CallObserver,
     ) -> None:
         """Set up the edge of one server.
@@ -53,16 +61,19 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         Args:
             methods: The methods it answers for, by path.
             domain: The error domain of the service.
+            gate: Lets callers in.
             request_bytes: The largest request in bytes.
-            admission: The bound on work in flight.
-            watches: The bound on standing calls, which are no work in flight.
+            frame_bytes: The largest frame of a streamed reply in bytes.
+            entrance: What calls have to pass.
             observer: Where finished calls are recorded.
         """
         self._methods = methods
         self._domain = domain
+        self._gate = gate
         self._request_bytes = request_bytes
-        self._admission = admission
-        self._watches = watches
+        self._frame_bytes = frame_bytes
+        self._entrance = entrance
+        self._turns = ReadTurns()
         self._observer = observer
         self._handlers: dict[str, Handler] = {}
 
@@ -71,17 +82,43 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler | None:
-        """Return the handler of a call: wrapped once per method, then remembered."""
+        """Return the handler of a call: wrapped once per method, then remembered.
+
+        Runs in the call's own task. A caller without a token that covers the call
+        is refused here, and so is a call that finds no place: nothing of the
+        request has been read.
+        """
         path = handler_call_details.method
-        wrapped = self._handlers.get(path)
-        if wrapped is not None:
-            return wrapped
-        handler = await continuation(handler_call_details)
+        try:
+            _GRANT.set(self._gate.admit(path, handler_call_details.invocation_metadata))
+        except AntiphonError as refusal:
+            if path not in self._handlers and await continuation(handler_call_details) is None:
+                return None
+            return grpc.stream_stream_rpc_method_handler(self._refusing(path, refusal))
         method = self._methods.get(path)
-        if method is None or handler is None:
-            return handler
-        wrapped = self._handlers[path] = self._wrap(method, handler)
+        if method is None:
+            return await continuation(handler_call_details)
+        try:
+            self._entrance.arrive(method)
+        except AntiphonError as refusal:
+            return grpc.stream_stream_rpc_method_handler(self._refusing(path, refusal))
+        wrapped = self._handlers.get(path)
+        if wrapped is None:
+            handler = await continuation(handler_call_details)
+            if handler is None:
+                return None
+            wrapped = self._handlers[path] = self._wrap(method, handler)
         return wrapped
+
+    def _refusing(self, path: str, refusal: AntiphonError) -> Callable[..., Any]:
+        """Return what answers a call with an error; as a stream, so that no request is waited for."""
+        started = time.perf_counter()
+
+        async def refuse(_parts: AsyncIterator[bytes], context: Context) -> None:
+            self._observer.refused(path, started, refusal)
+            await self._abort(context, refusal)
+
+        return refuse
 
     def _wrap(self, method: Method, handler: Handler) -> Handler:
         """Put the edge around a servicer's handler; bytes go in and bytes come out."""
@@ -94,16 +131,21 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         raise TypeError(f"{method.path}: the edge serves no such method")
 
     def _unary(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
-        admission, observer, path = self._admission, self._observer, method.path
+        entrance, turns, observer, path = self._entrance, self._turns, self._observer, method.path
+        admission = entrance.admission(method)
 
         async def serve(raw: bytes, context: Context) -> bytes:
             started = time.perf_counter()
             try:
-                admission.enter(len(raw))
-                try:
-                    payload = _encoded(await behavior(self._read(method, raw, context), context))
-                finally:
-                    admission.leave(len(raw))
+                grant = self._bind(method, raw, context)
+                entrance.serve(method, len(raw))
+                request = await self._read(method, raw, grant)
+                if method.is_write:
+                    payload = _encoded(await behavior(request, context))
+                else:
+                    async with turns:
+                        payload = _encoded(await behavior(request, context))
+                admission.hold(len(payload))
             except _LEFT_ALONE:
                 raise
             except BaseException as exc:
@@ -115,19 +157,17 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         return serve
 
     def _upload(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
-        admission, observer, path = self._admission, self._observer, method.path
+        entrance, observer, path = self._entrance, self._observer, method.path
+        admission = entrance.admission(method)
         # Its parts come one after another; what is kept of them meanwhile is the servicer's to bound.
         size = self._request_bytes
 
         async def serve(parts: AsyncIterator[bytes], context: Context) -> bytes:
             started = time.perf_counter()
             try:
-                admission.enter(size)
-                try:
-                    self._bind(method, b"", context)
+                self._bind(method, b"", context)
+                with entrance.stream(method, size, context):
                     payload = _encoded(await behavior(self._read_parts(method, parts), context))
-                finally:
-                    admission.leave(size)
             except _LEFT_ALONE:
                 raise
             except BaseException as exc:
@@ -143,17 +183,19 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
             yield method.read(raw, self._request_bytes)
 
     def _stream(self, method: Method, behavior: Callable[..., Any]) -> Callable[..., Any]:
-        admission = self._watches if method.standing else self._admission
-        observer, path = self._observer, method.path
+        entrance, observer, path = self._entrance, self._observer, method.path
+        admission = entrance.admission(method)
+        # The frames on their way; a watch's are small and few.
+        frames = 0 if method.standing else self._frame_bytes
+        check = self._check_still if method.standing else None
 
         async def serve(raw: bytes, context: Context) -> None:
             started = time.perf_counter()
             try:
-                admission.enter(len(raw))
-                try:
-                    await _write_all(behavior(self._read(method, raw, context), context), context)
-                finally:
-                    admission.leave(len(raw))
+                grant = self._bind(method, raw, context)
+                with entrance.stream(method, len(raw) + frames, context):
+                    request = await self._read(method, raw, grant)
+                    await _write_all(behavior(request, context), context, check)
             except _LEFT_ALONE:
                 raise
             except BaseException as exc:
@@ -163,16 +205,24 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
 
         return serve
 
-    def _read(self, method: Method, raw: bytes, context: Context) -> Message:
-        """Parse the request and make the call known to everything below."""
-        self._bind(method, raw, context)
-        return method.read(raw, self._request_bytes)
+    async def _read(self, method: Method, raw: bytes, grant: Grant) -> Message:
+        """Parse the request, and hold it against a guest's scope."""
+        request = method.read(raw, self._request_bytes)
+        if grant.scope.is_narrow:
+            await self._gate.check_scope(method.path, grant, request)
+        return request
 
-    def _bind(self, method: Method, raw: bytes, context: Context) -> None:
+    def _bind(self, method: Method, raw: bytes, context: Context) -> Grant:
+        """Make the call known to everything below."""
+        grant = _GRANT.get()
         remaining = context.time_remaining()
         deadline = None if remaining is None else time.monotonic() + remaining
         metadata = cast("tuple[tuple[str, str | bytes], ...]", context.invocation_metadata())
-        bind_call(Call(method.path, "", raw, metadata, deadline))
+        bind_call(Call(method.path, grant.tenant_id, raw, metadata, deadline))
+        return grant
+
+    def _check_still(self) -> None:
+        self._gate.check_still(_GRANT.get())
 
     async def _fail(
         self,
@@ -193,8 +243,9 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
             self._observer.given_up(path, started, code)
             if isinstance(cause, asyncio.CancelledError):
                 raise cause
+            text = str(cause if isinstance(cause, DeadlinePassedError) else DeadlinePassedError())
             _let_go(cause)
-            await context.abort(grpc.StatusCode[code], "the deadline passed")
+            await context.abort(grpc.StatusCode[code], text)
         if context.done():
             # The servicer ended the call itself: nothing more can be sent.
             raise cause
@@ -203,10 +254,14 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         else:
             error = cause if isinstance(cause, AntiphonError) else self._observer.defect(path, cause)
         # Every stop ends the watches; that it cuts other calls short the operator should see.
-        is_expected = evicted and admission is self._watches
+        is_expected = evicted and admission is self._entrance.watches
         self._observer.refused(path, started, error, is_expected=is_expected)
-        status = to_status(error, self._domain)
         _let_go(cause)
+        await self._abort(context, error)
+
+    async def _abort(self, context: Context, error: AntiphonError) -> NoReturn:
+        """End a call with an error's status."""
+        status = to_status(error, self._domain)
         await context.abort(status_code(error), status.message, trailers(status))
 
 
@@ -230,11 +285,21 @@ def _encoded(response: Message | bytes) -> bytes:
     return response if isinstance(response, bytes) else response.SerializeToString()
 
 
-async def _write_all(frames: AsyncGenerator[Message | bytes], context: Context) -> None:
-    """Write every frame; the generator is closed at once when the call ends early."""
+async def _write_all(
+    frames: AsyncGenerator[Message | bytes], context: Context, check: Callable[[], None] | None
+) -> None:
+    """Write every frame; the generator is closed at once when the call ends early.
+
+    Args:
+        frames: The frames.
+        context: The call.
+        check: Called before each frame; what it raises ends the call.
+    """
     try:
         async for frame in frames:
             payload = _encoded(frame)
+            if check is not None:
+                check()
             try:
                 await context.write(payload)
             except (grpc.aio.UsageError, grpc.aio.AbortError):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Protocol
 
+import grpc
 import grpc.aio
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_channelz.v1 import channelz
@@ -14,6 +16,8 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from prometheus_client import start_http_server
 
+import antiphon_client
+from antiphon_client.edge.access import Rules
 from antiphon_client.edge.addresses import (
     Address,
     AddressError,
@@ -23,12 +27,19 @@ from antiphon_client.edge.addresses import (
     parse_address,
 )
 from antiphon_client.edge.admission import Admission
+from antiphon_client.edge.client_streams import ClientStreams
+from antiphon_client.edge.entrance import Entrance
+from antiphon_client.edge.gate import ExternalKeys, Gate
 from antiphon_client.edge.interceptor import EdgeInterceptor
+from antiphon_client.edge.logs import get_logger
 from antiphon_client.edge.methods import Method, methods_of
-from antiphon_client.edge.metrics import Figure, RequestMetrics
+from antiphon_client.edge.metrics import Figure, LabelledFigure, Published, RequestMetrics
 from antiphon_client.edge.observation import CallObserver
 from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.edge.sockets import SocketClaim, private_files
+from antiphon_client.edge.tls import ServerTls
+from antiphon_client.edge.tokens import TokenFile
+from antiphon_client.tracing import server_interceptors
 
 _PENDING_CALLS = 2**14
 """Calls that may wait in the transport; each holds a flow-control window there (64 KiB) at most."""
@@ -64,8 +75,11 @@ class ServiceServer:
         register: Callable[[grpc.aio.Server], None],
         opaque: Mapping[str, frozenset[str]] | None = None,
         standing: Collection[str] = (),
+        writes: Collection[str] = (),
+        commit_budget: float = 0.0,
         resources: Sequence[Resource] = (),
-        figures: Sequence[Figure] = (),
+        figures: Sequence[Published] = (),
+        external_keys: ExternalKeys | None = None,
     ) -> None:
         """Describe the server; nothing happens before ``start``.
 
@@ -78,8 +92,14 @@ class ServiceServer:
             opaque: See ``methods.methods_of``.
             standing: See ``methods.methods_of``. Such calls have a bound of
                 their own and end as soon as the server stops.
+            writes: See ``methods.methods_of``.
+            commit_budget: See ``entrance.Entrance``.
             resources: Owned from ``start`` on: started in order, closed in reverse.
             figures: Published among the server's metrics.
+            external_keys: Looks up branches, for guests whose scope is external keys.
+
+        Raises:
+            LookupError: A service has an RPC without an access rule.
         """
         self._settings = settings
         self._services = (service, *companions)
@@ -87,11 +107,17 @@ class ServiceServer:
         self._register = register
         self._opaque = opaque
         self._standing = standing
+        self._writes = writes
+        self._commit_budget = commit_budget
         self._resources = resources
         self._figures = figures
+        self._rules = Rules(self._services)
+        self._external_keys = external_keys
         self._address = parse_address(settings.listen)
         self._cleanup = AsyncExitStack()
-        self._admission = Admission(max_calls=settings.inflight_calls, max_bytes=settings.inflight_bytes)
+        self._admission = Admission(
+            max_calls=settings.inflight_calls, max_bytes=settings.inflight_bytes, divided=bool(writes)
+        )
         self._watches = Admission(
             max_calls=settings.inflight_watches, max_bytes=settings.inflight_bytes, name="inflight_watches"
         )
@@ -110,9 +136,12 @@ class ServiceServer:
 
         Raises:
             AddressError: The address cannot be had, or reaches beyond this
-                machine without ``insecure``.
+                machine without TLS and without ``insecure``.
+            UnusableFileError: A file of TLS or tokens cannot be used.
         """
-        check_reach(self._address, insecure=self._settings.insecure, option="listen")
+        settings = self._settings
+        check_reach(self._address, insecure=settings.insecure or settings.tls is not None, option="listen")
+        self._warn_of_bare_tokens()
         try:
             for resource in self._resources:
                 await resource.start()
@@ -166,22 +195,40 @@ class ServiceServer:
         await self._cleanup.aclose()
         self._stopped.set()
 
+    def _warn_of_bare_tokens(self) -> None:
+        """Say in the log that tokens go over a network unencrypted, which ``insecure`` has allowed."""
+        settings, address = self._settings, self._address
+        if settings.tokens is None or settings.tls is not None or isinstance(address, UnixAddress):
+            return
+        if not address.is_loopback:
+            get_logger("edge").warning("tokens_without_tls", address=str(address))
+
     def _build(self) -> grpc.aio.Server:
         """Make the gRPC server with its services, not yet bound."""
         settings = self._settings
         methods: dict[str, Method] = {}
         for service in self._services:
-            methods |= methods_of(service, self._opaque, self._standing)
+            methods |= methods_of(service, self._opaque, self._standing, self._writes)
+        entrance = Entrance(
+            self._admission,
+            self._watches,
+            ClientStreams(settings.client_streams),
+            commit_budget=self._commit_budget,
+        )
+        tokens = None if settings.tokens is None else TokenFile(settings.tokens)
         interceptor = EdgeInterceptor(
             methods,
             domain=self._domain,
+            gate=Gate(self._rules, tokens, self._external_keys),
             request_bytes=settings.limits.request_bytes,
-            admission=self._admission,
-            watches=self._watches,
+            frame_bytes=settings.limits.frame_bytes,
+            entrance=entrance,
             observer=CallObserver(self._metrics, slow_seconds=settings.slow_call_seconds),
         )
+        traced = {path: method for path, method in methods.items() if not method.standing}
         server = grpc.aio.server(
-            interceptors=[interceptor], options=_server_options(settings.transport_bytes)
+            interceptors=[*server_interceptors(traced), interceptor],
+            options=_server_options(settings.transport_bytes),
         )
         self._register(server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
@@ -196,20 +243,23 @@ class ServiceServer:
             claim = SocketClaim(address.path)
             self._cleanup.callback(claim.release)
             with private_files():
-                _add_port(server, address)
+                _add_port(server, address, None)
             claim.bound()
             return address
-        return TcpAddress(address.host, _add_port(server, address))
+        tls = self._settings.tls
+        credentials = None if tls is None else ServerTls(tls).credentials()
+        return TcpAddress(address.host, _add_port(server, address, credentials))
 
     def _start_metrics(self) -> None:
         self._metrics.publish(
             Figure("antiphon_inflight_calls", "Calls being served.", lambda: self._admission.calls),
             Figure(
                 "antiphon_inflight_bytes",
-                "Request bytes of the calls being served.",
-                lambda: self._admission.request_bytes,
+                "Bytes that the calls being served hold: of their requests, and of their replies.",
+                lambda: self._admission.held_bytes,
             ),
             Figure("antiphon_inflight_watches", "Watches being served.", lambda: self._watches.calls),
+            LabelledFigure("antiphon_build_info", "What is running; always 1.", *_build_info()),
             *self._figures,
         )
         if self._settings.metrics_listen is None:
@@ -227,8 +277,21 @@ class ServiceServer:
         self._cleanup.callback(http_server.shutdown)
 
 
-def _add_port(server: grpc.aio.Server, address: Address) -> int:
+def _build_info() -> tuple[Sequence[str], Callable[[], Mapping[tuple[str, ...], float]]]:
+    """Return the labels of the build and what reads their values."""
+    build = {
+        "version": antiphon_client.__version__,
+        "python": platform.python_version(),
+        "grpc": grpc.__version__,
+    }
+    values = tuple(build.values())
+    return tuple(build), lambda: {values: 1.0}
+
+
+def _add_port(server: grpc.aio.Server, address: Address, tls: grpc.ServerCredentials | None) -> int:
     try:
+        if tls is not None:
+            return server.add_secure_port(address.target, tls)
         return server.add_insecure_port(address.target)
     except RuntimeError:
         raise AddressError(f"cannot listen on {address}: it is in use or cannot be bound") from None
@@ -242,6 +305,8 @@ def _server_options(transport_bytes: int) -> list[tuple[str, int]]:
         # they shall reach the admission, which says OVERLOADED.
         ("grpc.server.max_pending_requests", _PENDING_CALLS),
         ("grpc.server.max_pending_requests_hard_limit", 2 * _PENDING_CALLS),
+        # Left to itself the window grows to MiBs, of which each refused call of a flood would hold one.
+        ("grpc.http2.bdp_probe", 0),
         # Two servers on one port would share its calls instead of one failing to start.
         ("grpc.so_reuseport", 0),
         # Idle clients may probe their connection every 10 s without being sent away.

@@ -22,12 +22,14 @@ class Method:
         request_type: Class of its request.
         opaque: Request paths whose unknown fields are left to the servicer.
         standing: Whether its calls last until somebody ends them, as a watch's do.
+        is_write: Whether it may change something.
     """
 
     path: str
     request_type: type[Message]
     opaque: frozenset[str] = frozenset()
     standing: bool = False
+    is_write: bool = False
 
     def read(self, raw: bytes, limit: int) -> Message:
         """Parse a request.
@@ -67,6 +69,7 @@ def methods_of(
     service: ServiceDescriptor,
     opaque: Mapping[str, frozenset[str]] | None = None,
     standing: Collection[str] = (),
+    writes: Collection[str] = (),
 ) -> dict[str, Method]:
     """List a service's methods by path.
 
@@ -75,6 +78,7 @@ def methods_of(
         opaque: By method name, request paths whose unknown fields are left to
             the servicer.
         standing: Names of the methods whose calls last until somebody ends them.
+        writes: Names of the methods that may change something.
     """
     opaque = opaque or {}
     methods = {}
@@ -82,5 +86,7 @@ def methods_of(
         path = f"/{service.full_name}/{method.name}"
         request_type = GetMessageClass(method.input_type)
         paths = opaque.get(method.name, frozenset())
-        methods[path] = Method(path, request_type, paths, method.name in standing)
+        methods[path] = Method(
+            path, request_type, paths, standing=method.name in standing, is_write=method.name in writes
+        )
     return methods

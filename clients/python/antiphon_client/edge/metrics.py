@@ -7,16 +7,25 @@ loop; the client library's own counters, which lock, cost four times as much.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeAlias
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-_BOUNDS = (*(str(bound) for bound in _BUCKETS), "+Inf")
+
+Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
+
+
+class Published(Protocol):
+    """What a server publishes beside the figures of its calls."""
+
+    def families(self) -> Iterator[Family]:
+        """Yield the figures as they are now, from any thread; quick, as a scrape waits for them."""
+        ...
 
 
 class Figure(NamedTuple):
@@ -34,15 +43,60 @@ class Figure(NamedTuple):
     read: Callable[[], float]
     is_count: bool = False
 
+    def families(self) -> Iterator[Family]:
+        """Yield it."""
+        family = CounterMetricFamily if self.is_count else GaugeMetricFamily
+        yield family(self.name, self.help_text, value=self.read())
 
-class _Timing:
-    """Durations of one method: how many fell into each bucket, and their sum in seconds."""
 
-    __slots__ = ("counts", "total")
+class LabelledFigure(NamedTuple):
+    """A figure with a value for each of a few sets of label values.
 
-    def __init__(self) -> None:
-        self.counts = [0] * len(_BOUNDS)
-        self.total = 0.0
+    Attributes:
+        name: Its name.
+        help_text: What it is, in words.
+        labels: The labels' names.
+        read: Returns the values by the labels' values, from any thread. These come from a
+            set that does not grow with what a service is used for.
+    """
+
+    name: str
+    help_text: str
+    labels: Sequence[str]
+    read: Callable[[], Mapping[tuple[str, ...], float]]
+
+    def families(self) -> Iterator[Family]:
+        """Yield it."""
+        family = GaugeMetricFamily(self.name, self.help_text, labels=self.labels)
+        for values, value in self.read().items():
+            family.add_metric(values, value)
+        yield family
+
+
+class Buckets:
+    """Values counted by the bucket they fall into, and their sum.
+
+    Written by one thread at a time.
+    """
+
+    __slots__ = ("_bounds", "_counts", "_total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        """Count nothing yet; a bucket takes what is at most its bound, the last one all that is larger."""
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._total = 0.0
+
+    def observe(self, value: float) -> None:
+        """Count a value."""
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._total += value
+
+    def add_to(self, family: HistogramMetricFamily, labels: Sequence[str] = ()) -> None:
+        """Put the counts into a family."""
+        bounds = (*map(str, self._bounds), "+Inf")
+        buckets = list(zip(bounds, accumulate(self._counts.copy()), strict=True))
+        family.add_metric(labels, buckets, self._total)
 
 
 class RequestMetrics(Collector):
@@ -56,8 +110,8 @@ class RequestMetrics(Collector):
     def __init__(self) -> None:
         """Start from zero."""
         self._counts: dict[tuple[str, str], int] = {}
-        self._timings: dict[str, _Timing] = {}
-        self._figures: list[Figure] = []
+        self._timings: dict[str, Buckets] = {}
+        self._published: list[Published] = []
         self.registry = CollectorRegistry()
         self.registry.register(self)
 
@@ -67,19 +121,17 @@ class RequestMetrics(Collector):
         self._counts[key] = self._counts.get(key, 0) + 1
         timing = self._timings.get(method)
         if timing is None:
-            timing = self._timings[method] = _Timing()
-        timing.counts[bisect_left(_BUCKETS, seconds)] += 1
-        timing.total += seconds
+            timing = self._timings[method] = Buckets(_BUCKETS)
+        timing.observe(seconds)
 
-    def publish(self, *figures: Figure) -> None:
+    def publish(self, *figures: Published) -> None:
         """Publish figures; each is read whenever it is asked for."""
-        self._figures += figures
+        self._published += figures
 
-    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily]:
+    def collect(self) -> Iterator[Family]:
         """Yield the figures, from any thread."""
-        for name, help_text, read, is_count in self._figures.copy():
-            family = CounterMetricFamily if is_count else GaugeMetricFamily
-            yield family(name, help_text, value=read())
+        for published in self._published.copy():
+            yield from published.families()
         requests = CounterMetricFamily("antiphon_requests", "Finished calls.", labels=("method", "code"))
         for labels, count in self._counts.copy().items():
             requests.add_metric(labels, count)
@@ -88,6 +140,5 @@ class RequestMetrics(Collector):
             "antiphon_request_seconds", "Duration of calls in seconds.", labels=("method",)
         )
         for method, timing in self._timings.copy().items():
-            buckets = list(zip(_BOUNDS, accumulate(timing.counts), strict=True))
-            seconds.add_metric([method], buckets, timing.total)
+            timing.add_to(seconds, [method])
         yield seconds

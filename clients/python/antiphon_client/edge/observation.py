@@ -7,7 +7,7 @@ import logging
 import time
 from uuid import uuid4
 
-from antiphon_client.edge.call import deadline_passed
+from antiphon_client.edge.call import DeadlinePassedError, caller_ids, deadline_passed
 from antiphon_client.edge.logs import get_logger
 from antiphon_client.edge.metrics import RequestMetrics
 from antiphon_client.errors import AntiphonError, InternalError
@@ -36,9 +36,11 @@ class CallObserver:
         seconds = time.perf_counter() - started
         self._metrics.finished(method, "OK", seconds)
         if seconds >= self._slow_seconds:
-            self._log.warning("slow_call", method=method, code="OK", seconds=round(seconds, 6))
+            self._log.warning(
+                "slow_call", method=method, code="OK", seconds=round(seconds, 6), **caller_ids()
+            )
         elif self._log.isEnabledFor(logging.DEBUG):
-            self._log.debug("call", method=method, code="OK", seconds=round(seconds, 6))
+            self._log.debug("call", method=method, code="OK", seconds=round(seconds, 6), **caller_ids())
 
     def refused(
         self, method: str, started: float, error: AntiphonError, *, is_expected: bool = False
@@ -54,13 +56,22 @@ class CallObserver:
             code=error.code,
             reason=error.reason,
             seconds=round(seconds, 6),
+            **caller_ids(),
         )
 
     def given_up(self, method: str, started: float, code: str, *, cause: str = "") -> None:
         """Record a call that its caller cancelled or let time out; ``cause`` is how that showed, if known."""
         seconds = time.perf_counter() - started
         self._metrics.finished(method, code, seconds)
-        self._log.debug("call_given_up", method=method, code=code, seconds=round(seconds, 6), cause=cause)
+        if self._log.isEnabledFor(logging.DEBUG):
+            self._log.debug(
+                "call_given_up",
+                method=method,
+                code=code,
+                seconds=round(seconds, 6),
+                cause=cause,
+                **caller_ids(),
+            )
 
     def defect(self, method: str, cause: BaseException) -> InternalError:
         """Log an exception nobody foresaw and return the error that takes its place.
@@ -69,7 +80,9 @@ class CallObserver:
         the log has it.
         """
         correlation_id = uuid4().hex
-        self._log.error("defect", method=method, correlation_id=correlation_id, exc_info=cause)
+        self._log.error(
+            "defect", method=method, correlation_id=correlation_id, exc_info=cause, **caller_ids()
+        )
         return InternalError(INTERNAL_MESSAGE, metadata={"correlation_id": correlation_id})
 
 
@@ -86,6 +99,6 @@ def given_up_code(cause: BaseException) -> str | None:
         if task is None or not task.cancelling():
             return None
         return "DEADLINE_EXCEEDED" if passed else "CANCELLED"
-    if isinstance(cause, TimeoutError) and passed:
+    if isinstance(cause, DeadlinePassedError) or (isinstance(cause, TimeoutError) and passed):
         return "DEADLINE_EXCEEDED"
     return None

@@ -6,16 +6,16 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from antiphon_client.edge.settings import ALL_LIMITS, EdgeSettings, LogLevel, unknown_variables
+from antiphon_client.edge.settings import ALL_LIMITS, EdgeSettings, unknown_variables
 
 SettingsT = TypeVar("SettingsT", bound=EdgeSettings)
 
 _FAULTS = {
-    "literal_error": f"must be one of: {', '.join(get_args(LogLevel))}",
+    "literal_error": "must be one of: {expected}",
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
     "float_parsing": "must be a number",
@@ -53,15 +53,23 @@ class OptionParser(argparse.ArgumentParser):
         )
         add = self.add_argument
         self._limits = tuple(limits)
-        add("--listen", metavar="ADDRESS", help="unix:PATH or HOST:PORT (loopback)")
+        add("--listen", metavar="ADDRESS", help="unix:PATH or HOST:PORT (loopback, unless there is TLS)")
         add("--insecure", action="store_true", help="allow addresses beyond this machine without TLS")
+        add(
+            "--tls-cert", metavar="FILE", help="the server's certificate chain, PEM; read again when replaced"
+        )
+        add("--tls-key", metavar="FILE", help="its private key, PEM")
+        add("--tls-client-ca", metavar="FILE", help="roots of clients' certificates: every client needs one")
+        add("--tokens", metavar="FILE", help="bearer tokens that callers need (antiphon token new)")
         add("--log-level", metavar="LEVEL", help="debug, info (default), warning or error")
         add("--grace-seconds", metavar="S", help="time for calls in flight after a stop is asked (10)")
         add("--slow-call-seconds", metavar="S", help="log calls that take this long or longer (1)")
         add("--metrics-listen", metavar="HOST:PORT", help="serve Prometheus metrics there (off)")
+        add("--tracing", metavar="WHERE", help="spans of calls: off (default), otlp or log")
         add("--inflight-calls", metavar="N", help="calls served at once; more are OVERLOADED (1024)")
-        add("--inflight-bytes", metavar="N", help="their request bytes; more are OVERLOADED (256 MiB)")
+        add("--inflight-bytes", metavar="N", help="their bytes; more are OVERLOADED (256 MiB)")
         add("--inflight-watches", metavar="N", help="watches served at once, beside the calls (1024)")
+        add("--client-streams", metavar="N", help="open streams of one caller; more are OVERLOADED (512)")
         add(
             "--limit",
             metavar="NAME=N",
@@ -112,9 +120,18 @@ def _first_error(error: Mapping[str, Any]) -> str:
     """Put a validation error into one line that names the flag."""
     location = [str(part) for part in error["loc"]]
     text = _FAULTS.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
-    text = text.format(**error.get("ctx", {})) if error["type"] in _FAULTS else text
+    text = text.format(**_context(error)) if error["type"] in _FAULTS else text
     if not location:
         return text
     if location[0] == "limits":
         return " ".join(["--limit", *location[1:2]]) + f": {text}"
     return f"--{location[0].replace('_', '-')}: {text}"
+
+
+def _context(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what pydantic knows about a fault; of choices, their names alone."""
+    known: dict[str, Any] = error.get("ctx", {})
+    return {
+        name: value.replace("'", "").replace(" or ", ", ") if name == "expected" else value
+        for name, value in known.items()
+    }

@@ -14,7 +14,9 @@ from types import MappingProxyType
 from antiphon_client.edge.addresses import AddressError
 from antiphon_client.edge.lifecycle import ServiceServer
 from antiphon_client.edge.logs import configure_logs, get_logger
+from antiphon_client.edge.tracing import Tracing, TracingError, start_tracing
 from antiphon_client.errors import AntiphonError
+from antiphon_client.files import UnusableFileError
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -30,6 +32,7 @@ def run(
     prog: str,
     service: str,
     log_level: str,
+    tracing: Tracing,
     build: Callable[[], ServiceServer],
     *,
     facts: Mapping[str, str] = MappingProxyType({}),
@@ -44,6 +47,7 @@ def run(
         prog: Name of the program, for its error line.
         service: Name of the service, for its ready line.
         log_level: See ``logs.configure_logs``.
+        tracing: See ``tracing.start_tracing``.
         build: Makes the server; called inside the event loop.
         facts: What else its ready line tells.
 
@@ -51,12 +55,16 @@ def run(
         The exit code: 0 after a graceful stop, 1 when the server cannot start.
     """
     configure_logs(log_level)
-    with asyncio.Runner(loop_factory=_new_event_loop) as runner:
-        try:
-            runner.run(_serve(service, build, facts))
-        except (AddressError, AntiphonError, OSError) as exc:
-            sys.stderr.write(f"{prog}: {exc}\n")
-            return 1
+    try:
+        stop_tracing = start_tracing(tracing, f"antiphon-{prog.removesuffix('_service')}")
+        with asyncio.Runner(loop_factory=_new_event_loop) as runner:
+            try:
+                runner.run(_serve(service, build, facts))
+            finally:
+                stop_tracing()
+    except (AddressError, UnusableFileError, AntiphonError, TracingError, OSError) as exc:
+        sys.stderr.write(f"{prog}: {exc}\n")
+        return 1
     return 0
 
 

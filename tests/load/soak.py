@@ -1,0 +1,335 @@
+"""A mixed load on both services for as long as one likes.
+
+    PYTHONPATH=.:clients/python python -m tests.load.soak --seconds 3600
+
+Callers make branches, append, read, list, compile, fork, watch, send mail and
+fetch it, and delete what they made. Meanwhile the services' memory, the length
+of the write-ahead log and the time that appends take are noted.
+
+Held to, once the first quarter has warmed up caches and pools:
+
+- memory is flat: the last quarter's median is no more than 5 % and 16 MiB over the second quarter's;
+- the write-ahead log stays within its bound;
+- the p99 of appends, over that of health checks made beside them, drifts by less than 10 %. A
+  machine that is busy with other things slows both; the ratio is what the service does.
+- nothing fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import grpc
+import grpc.aio
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from antiphon.compiler.v1 import compiler_service_pb2 as compiler_pb
+from antiphon.compiler.v1.compiler_service_pb2_grpc import CompilerServiceStub
+from antiphon.history.v1 import exchange_service_pb2 as exchange_pb
+from antiphon.history.v1 import history_service_pb2 as pb
+from antiphon.history.v1.exchange_service_pb2_grpc import ExchangeServiceStub
+from antiphon.history.v1.history_service_pb2_grpc import HistoryServiceStub
+from antiphon.message.v1.message_pb2 import (
+    Address,
+    AssistantResponseContent,
+    GenericContent,
+    InstructionContent,
+    Message,
+)
+from antiphon_client.ids import new_id, new_ordered_id
+from history_service.storage.sqlite import WriterLimits
+from tests.load.process import MIB, file_bytes, resident_bytes
+from tests.support.programs import program
+
+CALLERS = 8
+TURNS = 6
+CALL_SECONDS = 60.0
+MEMORY_SHARE = 0.05
+MEMORY_BYTES = 16 * MIB
+DRIFT = 0.10
+PAGE_BYTES = 4096
+SAMPLES = 120
+"""Samples of memory and log that a run takes, at least every second apart."""
+
+_LIMITS = WriterLimits()
+LOG_BYTES = (_LIMITS.full_checkpoint_pages + _LIMITS.checkpoint_pages) * (
+    PAGE_BYTES + 24
+) + _LIMITS.group_bytes
+"""The write-ahead log's bound: when it is begun anew, one checkpoint's growth, and the last group."""
+
+
+@dataclass
+class Samples:
+    """What a run noted, in the order of time.
+
+    Attributes:
+        memory: Bytes in use by each service, by its name.
+        log_bytes: Lengths of the write-ahead log.
+        appends: When an append ended, in seconds since the start, and the seconds it took.
+        checks: The same of health checks.
+        calls: Calls answered.
+        failures: What failed.
+    """
+
+    memory: dict[str, list[int]] = field(default_factory=dict)
+    log_bytes: list[int] = field(default_factory=list)
+    appends: list[tuple[float, float]] = field(default_factory=list)
+    checks: list[tuple[float, float]] = field(default_factory=list)
+    calls: int = 0
+    failures: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One line of the outcome.
+
+    Attributes:
+        name: What was looked at.
+        figures: What was found, in words.
+        held: Whether it is as it must be.
+        is_timing: Whether a busy machine can break it.
+    """
+
+    name: str
+    figures: str
+    held: bool
+    is_timing: bool = False
+
+    def __str__(self) -> str:
+        return f"{'held  ' if self.held else 'BROKEN'}  {self.name:<18} {self.figures}"
+
+
+def judge(samples: Samples, seconds: float) -> list[Verdict]:
+    """Hold what was noted in so many seconds to what must be."""
+    verdicts = [_memory(name, noted, seconds) for name, noted in sorted(samples.memory.items())]
+    longest = max(samples.log_bytes, default=0)
+    verdicts.append(
+        Verdict(
+            "write-ahead log",
+            f"{longest / MIB:.1f} MiB at most, bound {LOG_BYTES // MIB}",
+            longest <= LOG_BYTES,
+        )
+    )
+    verdicts.append(_drift(samples, seconds))
+    first = f", first: {samples.failures[0]}" if samples.failures else ""
+    verdicts.append(
+        Verdict("calls", f"{samples.calls}, {len(samples.failures)} failed{first}", not samples.failures)
+    )
+    return verdicts
+
+
+def _memory(name: str, noted: Sequence[int], seconds: float) -> Verdict:
+    quarter = max(1, len(noted) // 4)
+    before = statistics.median(noted[quarter : 2 * quarter] or noted)
+    after = statistics.median(noted[-quarter:])
+    # From the middle of the second quarter to that of the last.
+    slope = (after - before) / MIB / (seconds / 2 / 3600)
+    figures = f"{before / MIB:.0f} -> {after / MIB:.0f} MiB ({slope:+.1f} MiB/h), {max(noted) // MIB} at most"
+    return Verdict(f"memory, {name}", figures, after - before <= before * MEMORY_SHARE + MEMORY_BYTES)
+
+
+def _drift(samples: Samples, seconds: float) -> Verdict:
+    def ratio(part: int) -> tuple[float, float]:
+        """The p99 of appends in a quarter, in seconds, and over that of health checks."""
+        start, end = seconds * part / 4, seconds * (part + 1) / 4
+        append, check = (
+            _p99([took for at, took in timed if start <= at < end])
+            for timed in (samples.appends, samples.checks)
+        )
+        return append, append / check if check else 0.0
+
+    (before, early), (after, late) = ratio(1), ratio(3)
+    drift = late / early - 1 if early else 0.0
+    figures = (
+        f"append {before * 1e3:.1f} -> {after * 1e3:.1f} ms, {early:.2f} -> {late:.2f} x a health check "
+        f"({drift:+.0%})"
+    )
+    return Verdict("p99", figures, drift < DRIFT, is_timing=True)
+
+
+def _p99(times: list[float]) -> float:
+    times.sort()
+    return times[int(len(times) * 0.99)] if times else 0.0
+
+
+class Soak:
+    """The callers of a run."""
+
+    def __init__(self, history: grpc.aio.Channel, compiler: grpc.aio.Channel, samples: Samples) -> None:
+        self._history = HistoryServiceStub(history)
+        self._exchange = ExchangeServiceStub(history)
+        self._compiler = CompilerServiceStub(compiler)
+        self._health = health_pb2_grpc.HealthStub(history)
+        self._samples = samples
+        self._started = time.perf_counter()
+
+    async def run(self, seconds: float, seed: int) -> None:
+        """Have all callers call until the time is over."""
+        end = self._started + seconds
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._check(end))
+            for number in range(CALLERS):
+                group.create_task(self._caller(random.Random(f"{seed}:{number}"), f"soak-{number}", end))
+
+    async def _check(self, end: float) -> None:
+        while time.perf_counter() < end:
+            started = time.perf_counter()
+            await self._called(self._health.Check(health_pb2.HealthCheckRequest(), timeout=CALL_SECONDS))
+            self._note(self._samples.checks, started)
+            await asyncio.sleep(0.005)
+
+    async def _caller(self, chance: random.Random, exchange: str, end: float) -> None:
+        owners = new_id(), new_id()
+        for owner in owners:
+            request = exchange_pb.RegisterOwnerRequest(exchange_id=exchange, owner_id=owner)
+            await self._called(self._exchange.RegisterOwner(request, timeout=CALL_SECONDS))
+        while time.perf_counter() < end:
+            try:
+                await self._conversation(chance)
+                await self._mail(exchange, *owners)
+            except grpc.aio.AioRpcError as failure:
+                self._samples.failures.append(f"{failure.code().name}: {failure.details()}")
+
+    async def _conversation(self, chance: random.Random) -> None:
+        """Make a branch, talk, look at it in many ways, and delete it with its fork."""
+        branch, fork = new_id(), new_id()
+        await self._ask("CreateBranch", pb.CreateBranchRequest(branch_id=branch))
+        for _ in range(TURNS):
+            await self._append(branch, "x" * chance.choice((100, 1000, 10_000)))
+            await self._compile(branch)
+        await self._ask("ListMessages", pb.ListMessagesRequest(branch_id=branch, page_size=50))
+        await self._watch(branch)
+        await self._ask("ForkBranch", pb.ForkBranchRequest(source_branch_id=branch, branch_id=fork))
+        await self._append(fork, "y" * 100)
+        async for _ in self._history.ReadSnapshot(
+            pb.ReadSnapshotRequest(branch_id=fork), timeout=CALL_SECONDS
+        ):
+            pass
+        for name in (branch, fork):
+            await self._ask("DeleteBranch", pb.DeleteBranchRequest(branch_id=name, purge=True))
+
+    async def _append(self, branch: str, text: str) -> None:
+        turn = [
+            Message(instruction=InstructionContent(instruction=text)),
+            Message(assistant_response=AssistantResponseContent(assistant_response=text)),
+        ]
+        request = pb.AddMessagesRequest(branch_id=branch, request_id=new_ordered_id(), messages=turn)
+        started = time.perf_counter()
+        await self._ask("AddMessages", request)
+        self._note(self._samples.appends, started)
+
+    async def _compile(self, branch: str) -> None:
+        request = compiler_pb.CompileRequest(
+            instruction=Message(instruction=InstructionContent(instruction="And now?"))
+        )
+        request.branch.branch_id = branch
+        await self._called(self._compiler.Compile(request, timeout=CALL_SECONDS))
+
+    async def _watch(self, branch: str) -> None:
+        """Watch a branch up to the present, then leave."""
+        watch = self._history.WatchBranch(pb.WatchBranchRequest(branch_id=branch), timeout=CALL_SECONDS)
+        async for frame in watch:
+            if frame.HasField("caught_up"):
+                break
+        watch.cancel()
+        self._samples.calls += 1
+
+    async def _mail(self, exchange: str, sender: str, recipient: str) -> None:
+        letter = Message(
+            generic=GenericContent(value_json='"a letter"'),
+            sender=Address(member_id=sender),
+            recipient=Address(member_id=recipient),
+        )
+        calls: tuple[tuple[str, Any], ...] = (
+            ("Send", exchange_pb.SendRequest(exchange_id=exchange, message=letter)),
+            ("Collect", exchange_pb.CollectRequest(exchange_id=exchange, owner_id=sender)),
+            ("Pop", exchange_pb.PopRequest(exchange_id=exchange, owner_id=recipient, sender_id=sender)),
+        )
+        for name, request in calls:
+            await self._called(getattr(self._exchange, name)(request, timeout=CALL_SECONDS))
+
+    async def _ask(self, name: str, request: Any) -> None:
+        await self._called(getattr(self._history, name)(request, timeout=CALL_SECONDS))
+
+    async def _called(self, call: Any) -> None:
+        await call
+        self._samples.calls += 1
+
+    def _note(self, timed: list[tuple[float, float]], started: float) -> None:
+        now = time.perf_counter()
+        timed.append((now - self._started, now - started))
+
+
+async def _sample(samples: Samples, pids: dict[str, int], log: Path, seconds: float) -> None:
+    while True:
+        for name, pid in pids.items():
+            samples.memory.setdefault(name, []).append(resident_bytes(pid))
+        samples.log_bytes.append(file_bytes(log))
+        await asyncio.sleep(seconds)
+
+
+async def soak(folder: Path, *, seconds: float, seed: int, mutant: str = "none") -> Samples:
+    """Run both services under load and return what was noted."""
+    store = folder / "history.sqlite3"
+    samples = Samples()
+    history_module = "history_service" if mutant == "none" else "tests.crash.mutant_service"
+    # Small caches, so that what fills them is soon known.
+    history_arguments = [
+        *([] if mutant == "none" else [mutant]),
+        "--listen", f"unix:{folder / 'h.sock'}",
+        "--store", f"sqlite:{store}",
+        "--snapshot-cache-bytes", str(4 * MIB),
+    ]  # fmt: skip
+    with (
+        program(history_module, *history_arguments) as history,
+        program(
+            "compiler_service",
+            "--listen", f"unix:{folder / 'c.sock'}",
+            "--history", history.address,
+            "--cache-bytes", str(4 * MIB),
+        ) as compiler,
+    ):  # fmt: skip
+        pids = {"history": history.process.pid, "compiler": compiler.process.pid}
+        async with (
+            grpc.aio.insecure_channel(history.address) as history_channel,
+            grpc.aio.insecure_channel(compiler.address) as compiler_channel,
+        ):
+            every = max(0.1, min(1.0, seconds / SAMPLES))
+            sampling = asyncio.create_task(_sample(samples, pids, folder / "history.sqlite3-wal", every))
+            try:
+                await Soak(history_channel, compiler_channel, samples).run(seconds, seed)
+            finally:
+                sampling.cancel()
+                await asyncio.wait((sampling,))
+    return samples
+
+
+def main() -> int:
+    """Run from the command line; 0 when everything held."""
+    parser = argparse.ArgumentParser(description="A mixed load for as long as one likes.")
+    parser.add_argument("--seconds", type=float, default=3600.0)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--mutant", choices=["none", "leaky"], default="none")
+    options = parser.parse_args()
+    print(f"seed {options.seed}, {options.seconds:g} s", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        samples = asyncio.run(
+            soak(Path(folder), seconds=options.seconds, seed=options.seed, mutant=options.mutant)
+        )
+    verdicts = judge(samples, options.seconds)
+    print("\n".join(map(str, verdicts)))
+    return 0 if all(verdict.held for verdict in verdicts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
