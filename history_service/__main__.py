@@ -13,7 +13,7 @@ from antiphon_client.edge.options import OptionParser
 from antiphon_client.edge.process import run
 from history_service.server import SERVICE, build_server
 from history_service.settings import LIMITS, HistorySettings, default_store
-from history_service.storage import SQLITE_SCHEME, open_store
+from history_service.storage import SQLITE_SCHEME, masked_url, open_store
 
 PROG = "history_service"
 
@@ -34,19 +34,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog=PROG, description="Antiphon's history service.", epilog=_EXAMPLES, limits=LIMITS
     )
     add = parser.add_argument
-    add("--store", metavar="URL", help="sqlite:PATH or memory: (lost with the process)")
+    add("--store", metavar="URL", help="sqlite:PATH, postgresql://... or memory: (lost with the process)")
     add("--watch-heartbeat-seconds", metavar="S", help="a quiet watch says that it lives every so often (15)")
     add("--deleted-retention-seconds", metavar="S", help="keep a deleted branch's bytes so long (30 days)")
     add("--kept-revisions", metavar="N", help="drop revisions before a branch's newest N; 0 keeps all (0)")
     add("--snapshot-cache-bytes", metavar="N", help="keep so many bytes of encoded snapshots (64 MiB)")
-    add("--watch-poll-seconds", metavar="S", help="how late a watch sees other processes' writes (5)")
+    add("--watch-poll-seconds", metavar="S", help="how late a watch sees other processes' writes (0.25; 5)")
+    add("--store-min-connections", metavar="N", help="PostgreSQL: reading connections kept open (1)")
+    add("--store-max-connections", metavar="N", help="PostgreSQL: reading connections at most (8)")
+    add("--store-connect-seconds", metavar="S", help="PostgreSQL: time to connect (5)")
+    add("--store-statement-seconds", metavar="S", help="PostgreSQL: time of one statement (30)")
+    add("--store-idle-seconds", metavar="S", help="PostgreSQL: close a spare connection after (300)")
+    add("--store-conflict-seconds", metavar="S", help="PostgreSQL: retry a conflicting write so long (10)")
+    add("--commit-budget-seconds", metavar="S", help="refuse a write whose deadline is nearer (0.01)")
     settings = parser.settings(HistorySettings, arguments)
     return run(
         PROG,
         SERVICE.full_name,
         settings.log_level,
+        settings.tracing,
         lambda: _build(settings),
-        facts={"store": settings.store},
+        facts={"store": masked_url(settings.store)},
     )
 
 
@@ -56,7 +64,7 @@ def _build(settings: HistorySettings) -> ServiceServer:
         make_private_directory(runtime_directory(os.environ))
     if settings.store == default_store():
         Path(settings.store.removeprefix(SQLITE_SCHEME)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return build_server(settings, open_store(settings.store))
+    return build_server(settings, open_store(settings.store, settings.postgres_limits))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ status. Errors per RPC are listed in the proto.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -20,6 +20,7 @@ from antiphon.history.v1 import history_service_pb2_grpc
 from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon_client.action_draft import draft_response
 from antiphon_client.edge.call import current_call
+from antiphon_client.edge.metrics import Published
 from antiphon_client.edge.offload import run_weighted
 from antiphon_client.ids import new_id, new_ordered_id
 from antiphon_client.limits import Limits
@@ -95,6 +96,15 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         self._cache = SnapshotCache(snapshot_cache_bytes)
         self._snapshots = SnapshotFrames(store, limits, self._cache, trimming=keeping.revisions > 0)
         self._write_calls = WriteCalls(clock)
+
+    def figures(self) -> Sequence[Published]:
+        """Return what tells how much the kept frames spare and hold."""
+        return self._cache.figures()
+
+    @property
+    def signals(self) -> Signals:
+        """What wakes watches of branches."""
+        return self._signals
 
     # Branches
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 from annotated_types import Ge, Gt, Le
-from pydantic import Field, field_validator
+from pydantic import Field, field_serializer, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from antiphon_client.edge.addresses import default_address
 from antiphon_client.edge.settings import ALL_LIMITS, EdgeSettings
 from antiphon_client.limits import Limits
 from history_service.snapshot_cache import DEFAULT_CACHE_BYTES
-from history_service.storage import open_store
+from history_service.storage import masked_url, open_store
+from history_service.storage.postgres_limits import DEFAULT_POSTGRES_LIMITS, PostgresLimits
 from history_service.sweeping import DEFAULT_KEEPING
 
 LIMITS = tuple(name for name in ALL_LIMITS if name not in ("snapshot_bytes", "assembly_bytes"))
@@ -32,25 +33,43 @@ class HistorySettings(EdgeSettings):
 
     Attributes:
         listen: As in ``EdgeSettings``; by default ``history.sock`` in the user's runtime folder.
-        store: Where branches are kept: ``sqlite:PATH``, or ``memory:`` for as long as the process lives.
+        store: Where branches are kept: ``sqlite:PATH``, ``postgresql://...``, or ``memory:`` for as
+            long as the process lives. What it holds of secrets is not printed.
         watch_heartbeat_seconds: How long a watch is quiet before it sends a heartbeat.
         watch_poll_seconds: How late at most a watch sees what another process has
-            committed; what this one commits it sees at once.
+            committed; what this one commits it sees at once. None: 0.25 on a store
+            that processes share, 5 on one that they do not.
+        store_min_connections: Of a database: reading connections kept open.
+        store_max_connections: Reading connections at most; one that writes comes on top.
+        store_connect_seconds: How long making a connection may take.
+        store_statement_seconds: How long one statement may take.
+        store_idle_seconds: After how long a connection over the least number is closed.
+        store_conflict_seconds: How long a write that conflicts with other processes'
+            is tried before it is STORE_BUSY.
         deleted_retention_seconds: How long a deleted branch's bytes are kept,
             unless a purge is asked for.
         kept_revisions: How many of a branch's newest revisions are kept at least; 0 keeps all.
         snapshot_cache_bytes: Bytes of encoded snapshots kept in memory; 0 keeps none.
+        commit_budget_seconds: What a write is given to be committed: one whose deadline
+            leaves less is DEADLINE_EXCEEDED at once and not written; 0 tries every one.
     """
 
     model_config = SettingsConfigDict(env_prefix="ANTIPHON_HISTORY_")
 
     listen: str = Field(default_factory=lambda: default_address("history", os.environ))
-    store: str = Field(default_factory=default_store)
+    store: str = Field(default_factory=default_store, repr=False)
     watch_heartbeat_seconds: Annotated[float, Gt(0)] = 15.0
-    watch_poll_seconds: Annotated[float, Gt(0)] = 5.0
+    watch_poll_seconds: Annotated[float, Gt(0)] | None = None
+    store_min_connections: Annotated[int, Ge(1)] = DEFAULT_POSTGRES_LIMITS.min_connections
+    store_max_connections: Annotated[int, Ge(1)] = DEFAULT_POSTGRES_LIMITS.max_connections
+    store_connect_seconds: Annotated[float, Ge(1)] = DEFAULT_POSTGRES_LIMITS.connect_seconds
+    store_statement_seconds: Annotated[float, Gt(0)] = DEFAULT_POSTGRES_LIMITS.statement_seconds
+    store_idle_seconds: Annotated[float, Gt(0)] = DEFAULT_POSTGRES_LIMITS.idle_seconds
+    store_conflict_seconds: Annotated[float, Gt(0)] = DEFAULT_POSTGRES_LIMITS.conflict_seconds
     deleted_retention_seconds: Annotated[float, Ge(0), Le(10**9)] = DEFAULT_KEEPING.deleted_seconds
     kept_revisions: Annotated[int, Ge(0)] = DEFAULT_KEEPING.revisions
     snapshot_cache_bytes: Annotated[int, Ge(0)] = DEFAULT_CACHE_BYTES
+    commit_budget_seconds: Annotated[float, Ge(0)] = 0.01
 
     @field_validator("limits")
     @classmethod
@@ -65,3 +84,25 @@ class HistorySettings(EdgeSettings):
         # Naming a store opens nothing; whether it can be opened shows at the start.
         open_store(value)
         return value
+
+    @model_validator(mode="after")
+    def _connections_fit_together(self) -> Self:
+        if self.store_min_connections > self.store_max_connections:
+            raise ValueError("--store-min-connections must not be over --store-max-connections")
+        return self
+
+    @field_serializer("store", when_used="json")
+    def _store_without_secrets(self, value: str) -> str:
+        return masked_url(value)
+
+    @property
+    def postgres_limits(self) -> PostgresLimits:
+        """The bounds of a PostgreSQL store."""
+        return PostgresLimits(
+            min_connections=self.store_min_connections,
+            max_connections=self.store_max_connections,
+            connect_seconds=self.store_connect_seconds,
+            statement_seconds=self.store_statement_seconds,
+            idle_seconds=self.store_idle_seconds,
+            conflict_seconds=self.store_conflict_seconds,
+        )

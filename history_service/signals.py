@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 class Signal:
@@ -46,6 +47,10 @@ class Signals:
         """Wake the listeners of an address. Cost: one look-up where there is none."""
         for signal in self._listeners.get(address, ()):
             signal.set()
+
+    def addresses(self) -> list[Any]:
+        """Return every address that has a listener."""
+        return list(self._listeners)
 
     @contextmanager
     def listening(self, address: Hashable) -> Iterator[Signal]:

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from antiphon_client.edge.metrics import Figure
 from history_service.domain.reads import Snapshot
 from history_service.snapshot_stream import Batch
 
@@ -62,6 +63,31 @@ class SnapshotCache:
         self._bytes = 0
         self._gathered = 0
         self._drops = 0
+        self._hits = self._misses = 0
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the figures; a reading of a selection goes past the cache and counts as neither."""
+        return (
+            Figure(
+                "antiphon_snapshot_cache_hits",
+                "Snapshots whose frames were at hand, but for what was added since.",
+                lambda: self._hits,
+                is_count=True,
+            ),
+            Figure(
+                "antiphon_snapshot_cache_misses",
+                "Snapshots that were read and encoded as a whole.",
+                lambda: self._misses,
+                is_count=True,
+            ),
+            Figure("antiphon_snapshot_cache_bytes", "Bytes of the kept frames.", lambda: self._bytes),
+        )
+
+    def count(self, snapshot: Snapshot, *, is_hit: bool) -> None:
+        """Count a snapshot that was made of kept frames, or was not."""
+        if snapshot.chosen is None:
+            self._hits += is_hit
+            self._misses += not is_hit
 
     def find(self, snapshot: Snapshot) -> KeptFrames | None:
         """Return what is kept of a snapshot's branch, of its revision or another; None for a selection."""

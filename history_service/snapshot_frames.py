@@ -44,6 +44,7 @@ class SnapshotFrames:
         """
         yield snapshot_stream.header(snapshot)
         kept = await self._find(snapshot)
+        self._cache.count(snapshot, is_hit=kept is not None)
         rest = self._fresh(snapshot) if kept is None else self._again(snapshot, kept)
         del kept  # which a slow reader shall not hold on to
         async with aclosing(rest) as frames:

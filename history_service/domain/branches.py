@@ -34,7 +34,7 @@ def open_branch(tx: ReadTransaction, tenant_id: str, branch_id: str) -> BranchRo
     """
     branch = tx.branch(tenant_id, branch_id)
     if branch is None:
-        raise BranchNotFoundError(f"no branch {branch_id}", metadata={"branch_id": branch_id})
+        raise BranchNotFoundError.of(branch_id)
     if branch.deleted:
         raise BranchDeletedError(f"branch {branch_id} was deleted", metadata={"branch_id": branch_id})
     return branch

@@ -56,7 +56,7 @@ def read_changes(tx: ReadTransaction, watch: Watch, after_revision: int, limit: 
     """
     branch = tx.branch(watch.tenant_id, watch.branch_id)
     if branch is None:
-        raise BranchNotFoundError(f"no branch {watch.branch_id}", metadata={"branch_id": watch.branch_id})
+        raise BranchNotFoundError.of(watch.branch_id)
     if watch.incarnation not in ("", branch.incarnation):
         raise RevisionExpiredError(
             f"revision {after_revision} belongs to another incarnation of branch {watch.branch_id}",

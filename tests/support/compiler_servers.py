@@ -51,10 +51,12 @@ class Pair:
 
 @asynccontextmanager
 async def compiler_before(
-    history_address: str, folder: Path, limits: Limits = DEFAULT_LIMITS
+    history_address: str, folder: Path, limits: Limits = DEFAULT_LIMITS, tokens: Path | None = None
 ) -> AsyncIterator[CompilerServiceAsyncStub]:
     """Serve a compiler whose history is at an address."""
-    settings = CompilerSettings(listen=f"unix:{folder}/c.sock", history=history_address, limits=limits)
+    settings = CompilerSettings(
+        listen=f"unix:{folder}/c.sock", history=history_address, limits=limits, tokens=tokens
+    )
     server = build_compiler(settings, grpc.aio.insecure_channel(history_address))
     address = await server.start()
     try:
@@ -102,7 +104,7 @@ class ScriptedHistory(HistoryServiceServicer):
 
 @asynccontextmanager
 async def scripted_pair(
-    folder: Path, frames: Frames
+    folder: Path, frames: Frames, tokens: Path | None = None
 ) -> AsyncIterator[tuple[ScriptedHistory, CompilerServiceAsyncStub]]:
     """Serve a scripted history and a compiler in front of it."""
     # The type stubs call every RPC abstract; at run time the others answer UNIMPLEMENTED.
@@ -113,7 +115,7 @@ async def scripted_pair(
     server.add_insecure_port(address)
     await server.start()
     try:
-        async with compiler_before(address, folder) as compiler:
+        async with compiler_before(address, folder, tokens=tokens) as compiler:
             yield servicer, compiler
     finally:
         await server.stop(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,14 @@ class FakeHistory(pb_grpc.HistoryServiceServicer):
             self.closed.set()
 
 
-def fake_server(listen: str, servicer: FakeHistory, *resources: Resource, **settings: Any) -> ServiceServer:
+def fake_server(
+    listen: str,
+    servicer: FakeHistory,
+    *resources: Resource,
+    writes: Collection[str] = (),
+    commit_budget: float = 0.0,
+    **settings: Any,
+) -> ServiceServer:
     """Put the fake behind an edge."""
     return ServiceServer(
         EdgeSettings(listen=listen, **settings),
@@ -111,6 +118,8 @@ def fake_server(listen: str, servicer: FakeHistory, *resources: Resource, **sett
         domain=HISTORY_DOMAIN,
         register=lambda server: pb_grpc.add_HistoryServiceServicer_to_server(servicer, server),
         resources=resources,
+        writes=writes,
+        commit_budget=commit_budget,
     )
 
 

@@ -38,10 +38,12 @@ class FailpointStore:
     Attributes:
         steps: Is told of every primitive of a write and of its end.
         between: Called after every write, with its ``starts_commit``; not after those made in it.
+        shared: As of the store.
     """
 
     def __init__(self, store: HistoryStore) -> None:
         self._store = store
+        self.shared = store.shared
         self.steps: Steps | None = None
         self.between: Callable[[bool], Awaitable[None]] | None = None
 

@@ -25,13 +25,16 @@ from history_service.snapshot_cache import DEFAULT_CACHE_BYTES
 from history_service.storage import open_store
 from history_service.storage.port import HistoryStore
 from history_service.sweeping import DEFAULT_KEEPING, Keeping
+from tests.support import postgres
 
-STORES = ("memory", "sqlite")
+STORES = ("memory", "sqlite", "postgres")
 METHODS = pb.DESCRIPTOR.services_by_name["HistoryService"].methods_by_name
 
 
 def store_url(kind: str, folder: Path) -> str:
     """Return the URL of an empty store of a kind, or of the same one again."""
+    if kind == "postgres":
+        return postgres.schema_url(folder)
     return "memory:" if kind == "memory" else f"sqlite:{folder / 'history.sqlite3'}"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import apsw
 import pytest
 
 from antiphon.history.v1 import history_service_pb2 as pb
@@ -15,9 +16,8 @@ from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon.message.v1.content_block_pb2 import IMAGE_DETAIL_AUTO
 from antiphon_client.errors import AntiphonError, RevisionExpiredError
 from history_service.storage import open_store
-from history_service.storage.memory import MemoryStore
-from history_service.storage.sqlite import SqliteStore
 from tests.support import history_model as model
+from tests.support import postgres
 from tests.support.history import History, numbers, running, store_url, uuid_of
 from tests.support.history_programs import (
     AnyStep,
@@ -31,6 +31,7 @@ from tests.support.history_programs import (
     request_of,
     wait,
 )
+from tests.support.stored import message_bodies
 
 
 @dataclass
@@ -41,12 +42,26 @@ class Transcript:
     bodies: list[bytes] = field(default_factory=list)
 
 
-def run_both(folder: Path, steps: Sequence[AnyStep]) -> None:
-    """Run a program on both stores; they answer alike, byte for byte, and keep the same bodies."""
+@contextmanager
+def empty_folder(kind: str) -> Iterator[Path]:
+    """Give a program a store of its own; skips the test where there is no server for it."""
+    if kind == "postgres":
+        postgres.require_server()
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+    if kind == "postgres":
+        postgres.recycle()
+
+
+def run_beside_memory(kind: str, folder: Path, steps: Sequence[AnyStep]) -> None:
+    """Run a program in memory and on a store of a kind.
+
+    They answer alike, byte for byte, and keep the same bodies.
+    """
     in_memory = asyncio.run(run("memory", folder, steps))
-    in_file = asyncio.run(run("sqlite", folder, steps))
-    assert in_memory.answers == in_file.answers
-    assert in_memory.bodies == in_file.bodies
+    in_store = asyncio.run(run(kind, folder, steps))
+    assert in_memory.answers == in_store.answers
+    assert in_memory.bodies == in_store.bodies
 
 
 async def run(kind: str, folder: Path, steps: Sequence[AnyStep]) -> Transcript:
@@ -59,7 +74,7 @@ async def run(kind: str, folder: Path, steps: Sequence[AnyStep]) -> Transcript:
         for number, branch in world.branches.items():
             if not branch.deleted:
                 await _compare_all(history, branch_id(number), branch, transcript)
-        transcript.bodies = held_bodies(history)
+        transcript.bodies = message_bodies(history.store)
         await history.store.close()
     return transcript
 
@@ -132,15 +147,3 @@ def stored(state: model.State, number: int) -> message_pb.Message:
     elif record.kind == model.RESPONSE and not record.interim:
         message.action_response.state = message_pb.ACTION_RESPONSE_STATE_FINAL
     return message
-
-
-def held_bodies(history: History) -> list[bytes]:
-    """Return every body the store holds, from under it."""
-    if isinstance(history.store, MemoryStore):
-        return sorted(history.store.bodies.values())
-    assert isinstance(history.store, SqliteStore)
-    connection = apsw.Connection(history.store.path, flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        return sorted(body for (body,) in connection.execute("SELECT bytes FROM message_body"))
-    finally:
-        connection.close()

@@ -59,8 +59,8 @@ def meddle(monkeypatch: pytest.MonkeyPatch) -> Meddler:
     """Let a meddler into the blocking clients made from now on."""
     meddler = Meddler()
 
-    def opened(address: str, options: Any = None) -> grpc.Channel:
-        return grpc.intercept_channel(channels.open_channel(address, options), meddler)
+    def opened(address: str, options: Any = None, tls: Any = None) -> grpc.Channel:
+        return grpc.intercept_channel(channels.open_channel(address, options, tls), meddler)
 
     monkeypatch.setattr("antiphon_client.client_base.open_channel", opened)
     return meddler
@@ -70,7 +70,7 @@ def meddle_async(monkeypatch: pytest.MonkeyPatch) -> AsyncMeddler:
     """Let a meddler into the asyncio clients made from now on."""
     meddler = AsyncMeddler()
 
-    def opened(address: str, options: Any = None) -> grpc.aio.Channel:
+    def opened(address: str, options: Any = None, _tls: None = None) -> grpc.aio.Channel:
         target = channels.check_address(address)
         return grpc.aio.insecure_channel(
             target, options=channels.channel_options(options), interceptors=[meddler]

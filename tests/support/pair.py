@@ -1,4 +1,4 @@
-"""The real pair for tests: both services on unix sockets in a test's own folder."""
+"""The real pair for tests: both services on unix sockets in a test's own folder, or on loopback."""
 
 from __future__ import annotations
 
@@ -29,13 +29,18 @@ class Pair:
 
 
 @asynccontextmanager
-async def running_pair(folder: Path, store: str = "memory:") -> AsyncIterator[Pair]:
+async def running_pair(
+    folder: Path, store: str = "memory:", *, loopback: bool = False
+) -> AsyncIterator[Pair]:
     """Run both services in this event loop."""
-    history_settings = HistorySettings(listen=f"unix:{folder}/h.sock", store=store)
+    history_listen, compiler_listen = (
+        ("127.0.0.1:0", "127.0.0.1:0") if loopback else (f"unix:{folder}/h.sock", f"unix:{folder}/c.sock")
+    )
+    history_settings = HistorySettings(listen=history_listen, store=store)
     history = build_history(history_settings, open_store(store))
     history_address = await history.start()
     try:
-        settings = CompilerSettings(listen=f"unix:{folder}/c.sock", history=history_address)
+        settings = CompilerSettings(listen=compiler_listen, history=history_address)
         compiler = build_compiler(settings, open_history_channel(settings))
         compiler_address = await compiler.start()
         try:
@@ -47,7 +52,7 @@ async def running_pair(folder: Path, store: str = "memory:") -> AsyncIterator[Pa
 
 
 @contextmanager
-def served_pair(folder: Path, store: str = "memory:") -> Iterator[Pair]:
+def served_pair(folder: Path, store: str = "memory:", *, loopback: bool = False) -> Iterator[Pair]:
     """Run both services in a thread of their own, for blocking clients."""
     started: concurrent.futures.Future[tuple[Pair, asyncio.AbstractEventLoop, asyncio.Event]] = (
         concurrent.futures.Future()
@@ -55,7 +60,7 @@ def served_pair(folder: Path, store: str = "memory:") -> Iterator[Pair]:
 
     async def serve() -> None:
         stop = asyncio.Event()
-        async with running_pair(folder, store) as pair:
+        async with running_pair(folder, store, loopback=loopback) as pair:
             started.set_result((pair, asyncio.get_running_loop(), stop))
             await stop.wait()
 

@@ -29,7 +29,11 @@ class Line:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass on what one client and the server send each other."""
-        upstream_reader, upstream = await asyncio.open_unix_connection(self._server)
+        try:
+            upstream_reader, upstream = await asyncio.open_unix_connection(self._server)
+        except OSError:  # There is no server just now, as the client shall see.
+            writer.transport.abort()
+            return
         self._ends += [writer, upstream]
         await asyncio.gather(_pass_on(reader, upstream), _pass_on(upstream_reader, writer))
 

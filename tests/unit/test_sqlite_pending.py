@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from history_service.storage.codec import id_blob, id_text, id_texts
 from history_service.storage.port import BranchKey, BranchRow, RecordedResponse, WriteTransaction
 from history_service.storage.sqlite import recent_requests, writing_sql
-from history_service.storage.sqlite.codec import id_blob, id_text, id_texts
 from history_service.storage.sqlite.migrations import known_migrations, migrate
 from history_service.storage.sqlite.pending import ROWS_AT_ONCE, PendingRows
 from history_service.storage.sqlite.recent_requests import RecentRequests

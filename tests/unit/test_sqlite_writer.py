@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -21,6 +22,8 @@ from antiphon_client.errors import (
 )
 from history_service.storage.port import BranchKey, BranchRow, NewMember, ReadTransaction, WriteTransaction
 from history_service.storage.sqlite import SqliteStore, WriterLimits
+from history_service.storage.sqlite.connection import open_observer
+from history_service.storage.sqlite.writer import GroupWriter
 from tests.support.faults import FaultyVfs, faulty_disk
 from tests.support.history import uuid_of
 from tests.support.powercut import DiskLog, RecordingVfs, Sync
@@ -180,15 +183,16 @@ async def test_groups_end_at_their_bounds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "text"),
+    ("fault", "text", "condition"),
     [
-        (apsw.FullError("disk full"), "the disk is full"),
-        (apsw.IOError("broken"), "the disk reports an input/output error"),
+        (apsw.FullError("disk full"), "the disk is full", "disk_full"),
+        (apsw.ReadOnlyError("read only"), "the database file cannot be written", "read_only"),
+        (apsw.IOError("broken"), "the disk reports an input/output error", "io_error"),
     ],
 )
 @pytest.mark.parametrize("moment", ["on_write", "on_sync"])
 async def test_a_commit_that_fails_fails_all_its_works(
-    tmp_path: Path, fault: apsw.Error, text: str, moment: str
+    tmp_path: Path, fault: apsw.Error, text: str, condition: str, moment: str
 ) -> None:
     def conflicting(tx: WriteTransaction) -> int:
         raise RevisionConflictError.of(KEY.branch_id, expected=1, actual=revision_of(tx))
@@ -205,7 +209,9 @@ async def test_a_commit_that_fails_fails_all_its_works(
             assert [type(result) for result in results] == [StoreBusyError] * 4
             assert text in str(results[0])
             assert isinstance(results[0], AntiphonError)
-            assert results[0].retry_after is not None
+            assert results[0].metadata == {"condition": condition}
+            assert results[0].retry_after == (0.1 if condition == "io_error" else 1.0)
+            assert await store.read(bodies_of) == [b"body 1"]
             with pytest.raises(StoreBusyError):
                 await store.write(append(5))
             _mend(disk)
@@ -292,3 +298,28 @@ async def test_the_log_is_copied_and_begun_anew(tmp_path: Path) -> None:
             await store.write(append(number))
         assert (tmp_path / "history.sqlite3-wal").stat().st_size < 100 * 4200
         assert len(await store.read(bodies_of)) == 200
+
+
+async def test_a_long_reading_does_not_hold_every_write_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The writer waits for a reader once in a while, not after each of its commits."""
+    outcomes: list[tuple[int, bool]] = []
+    monkeypatch.setattr("history_service.storage.sqlite.connection.BUSY_MILLISECONDS", 1)
+    copy_log = GroupWriter._copy_log
+
+    def noted(writer: GroupWriter, mode: int) -> bool:
+        outcomes.append((mode, copy_log(writer, mode)))
+        return outcomes[-1][1]
+
+    monkeypatch.setattr(GroupWriter, "_copy_log", noted)
+    limits = WriterLimits(checkpoint_pages=1, full_checkpoint_pages=1)
+    async with opened(tmp_path, limits=limits) as store:
+        with contextlib.closing(open_observer(store.path)) as reading:
+            reading.execute("BEGIN")
+            assert reading.execute("SELECT count(*) FROM branch").get == 1
+            for number in range(10, 22):
+                await store.write(append(number))
+            # The last write's own checkpoint may be still to come, and one may have come before the reading.
+            assert outcomes.count((apsw.SQLITE_CHECKPOINT_RESTART, False)) == 1
+            assert outcomes.count((apsw.SQLITE_CHECKPOINT_PASSIVE, True)) >= 9

@@ -23,6 +23,7 @@ from antiphon_client.messages import Summary as Summary
 from antiphon_client.messages import System as System
 from antiphon_client.provider_response import ProviderResponse as ProviderResponse
 from antiphon_client.response_format import ResponseSchema as ResponseSchema
+from antiphon_client.tls_files import ChannelTls as ChannelTls
 from antiphon_client.transport_errors import TransportError as TransportError
 from antiphon_client.turn import Compilation as Compilation
 from antiphon_client.turn import CompiledChatRequest as CompiledChatRequest

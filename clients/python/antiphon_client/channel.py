@@ -1,7 +1,7 @@
 """Channels to the services: addresses, message limits and the retry policy.
 
 An address is ``unix:/path/to/socket`` (also ``unix:relative``) or ``host:port``.
-Channels carry no encryption: unix sockets and loopback are the intended reach.
+Beyond unix sockets and loopback a channel should have TLS.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import grpc.aio
 
 from antiphon_client.edge.addresses import Address, AddressError, TcpAddress, default_address, parse_address
 from antiphon_client.limits import DEFAULT_LIMITS
+
+if TYPE_CHECKING:
+    from antiphon_client.tls_files import ChannelTls
 
 MAX_ATTEMPTS = 4
 """Tries of one call, the first included, while the answer is UNAVAILABLE."""
@@ -78,14 +81,34 @@ def channel_options(extra: Mapping[str, Any] | None = None) -> list[tuple[str, A
     return list(options.items())
 
 
-def open_channel(address: str, options: Mapping[str, Any] | None = None) -> grpc.Channel:
-    """Open a blocking channel to ``address``. The connection is made at the first call."""
-    return grpc.insecure_channel(_connectable(address).target, options=channel_options(options))
+def open_channel(
+    address: str, options: Mapping[str, Any] | None = None, tls: ChannelTls | None = None
+) -> grpc.Channel:
+    """Open a blocking channel to ``address``. The connection is made at the first call.
+
+    Args:
+        address: Where the service listens.
+        options: gRPC channel options, beside or instead of the usual ones.
+        tls: The channel's TLS; None for none.
+
+    Raises:
+        AddressError: ``address`` is none.
+        UnusableFileError: A file of ``tls`` cannot be used.
+    """
+    target, merged = _connectable(address).target, channel_options(options)
+    if tls is None:
+        return grpc.insecure_channel(target, options=merged)
+    return grpc.secure_channel(target, tls.credentials(), options=merged)
 
 
-def open_aio_channel(address: str, options: Mapping[str, Any] | None = None) -> grpc.aio.Channel:
-    """Open an asyncio channel to ``address``; call it inside the event loop that will use it."""
-    return grpc.aio.insecure_channel(_connectable(address).target, options=channel_options(options))
+def open_aio_channel(
+    address: str, options: Mapping[str, Any] | None = None, tls: ChannelTls | None = None
+) -> grpc.aio.Channel:
+    """Open an asyncio channel, as :func:`open_channel`; call it inside the event loop that will use it."""
+    target, merged = _connectable(address).target, channel_options(options)
+    if tls is None:
+        return grpc.aio.insecure_channel(target, options=merged)
+    return grpc.aio.secure_channel(target, tls.credentials(), options=merged)
 
 
 def service_address(service: str) -> str:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from antiphon_client.channel import open_aio_channel, open_channel, service_address
-from antiphon_client.rpc import DEFAULT_TIMEOUT, AsyncTransport, CallOptions, Metadata, SyncTransport
+from antiphon_client.credentials import credentials_for
+from antiphon_client.rpc import DEFAULT_TIMEOUT, AsyncTransport, CallOptions, SyncTransport
+from antiphon_client.tracing import Metadata
 from antiphon_client.transport_errors import Endpoint
+
+if TYPE_CHECKING:
+    from antiphon_client.tls_files import ChannelTls
 
 
 class SyncClient:
@@ -20,6 +25,10 @@ class SyncClient:
             ``ANTIPHON_COMPILER_ADDRESS`` says, else the socket the service makes by default.
         timeout: Seconds one call may take, its retries included; None for no end.
         metadata: gRPC metadata sent with every call.
+        token: The bearer token sent with every call; None for that of ``ANTIPHON_TOKEN`` or
+            in the file ``ANTIPHON_TOKEN_FILE``, if any. It is not sent over a network without TLS.
+        tls: Speak TLS to a ``HOST:PORT``, by these files; None for those that ``ANTIPHON_TLS_CA``,
+            ``ANTIPHON_TLS_CERT`` and ``ANTIPHON_TLS_KEY`` name, if any.
         channel_options: gRPC channel options, beside or instead of the SDK's own.
 
     Failures are :class:`~antiphon_client.errors.AntiphonError`: one class for
@@ -35,18 +44,21 @@ class SyncClient:
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
+        token: str | None = None,
+        tls: ChannelTls | None = None,
         channel_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.address = service_address(self._service) if address is None else address
-        self._channel = open_channel(self.address, channel_options)
-        self._options = CallOptions(timeout, tuple(metadata))
+        self._credentials = credentials_for(self.address, token, tls)
+        self._channel = open_channel(self.address, channel_options, self._credentials.tls)
+        self._options = CallOptions(timeout, (*metadata, *self._credentials.metadata))
         self._closed = threading.Event()  # every client of one channel has the same
         self._transport = self._transport_of(self._stub_class)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
         """Return a client with other call options on the same channel; close the first one only."""
         client = copy.copy(self)
-        client._options = CallOptions(timeout, tuple(metadata))
+        client._options = CallOptions(timeout, (*metadata, *self._credentials.metadata))
         client._transport = client._transport_of(self._stub_class)
         return client
 
@@ -81,18 +93,21 @@ class AsyncClient:
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
+        token: str | None = None,
+        tls: ChannelTls | None = None,
         channel_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.address = service_address(self._service) if address is None else address
-        self._channel = open_aio_channel(self.address, channel_options)
-        self._options = CallOptions(timeout, tuple(metadata))
+        self._credentials = credentials_for(self.address, token, tls)
+        self._channel = open_aio_channel(self.address, channel_options, self._credentials.tls)
+        self._options = CallOptions(timeout, (*metadata, *self._credentials.metadata))
         self._closed = threading.Event()  # every client of one channel has the same
         self._transport = self._transport_of(self._stub_class)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
         """Return a client with other call options on the same channel; close the first one only."""
         client = copy.copy(self)
-        client._options = CallOptions(timeout, tuple(metadata))
+        client._options = CallOptions(timeout, (*metadata, *self._credentials.metadata))
         client._transport = client._transport_of(self._stub_class)
         return client
 

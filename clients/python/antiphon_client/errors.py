@@ -161,6 +161,11 @@ class BranchNotFoundError(AntiphonError, LookupError):
     reason = "BRANCH_NOT_FOUND"
     code = "NOT_FOUND"
 
+    @classmethod
+    def of(cls, branch_id: str) -> BranchNotFoundError:
+        """Build the error of an id; why the branch is not the caller's to see makes no difference."""
+        return cls(f"no branch {branch_id}", metadata={"branch_id": branch_id})
+
 
 class MessageNotFoundError(AntiphonError, LookupError):
     """Messages that are not in the branch.
@@ -489,7 +494,7 @@ class QuotaExceededError(AntiphonError):
 class OverloadedError(AntiphonError):
     """Too much work is queued; retry later.
 
-    Metadata: ``limit_name`` and ``limit``.
+    Metadata: ``limit_name`` and ``limit``; ``of`` (``reads`` or ``writes``) where it is their share of it.
     """
 
     reason = "OVERLOADED"
@@ -498,11 +503,42 @@ class OverloadedError(AntiphonError):
 
 
 class StoreBusyError(AntiphonError):
-    """The store cannot take the write just now; retry."""
+    """The store cannot take the write just now; retry.
+
+    Metadata: ``condition``, such as ``disk_full`` or ``read_only``, where the store knows it.
+    """
 
     reason = "STORE_BUSY"
     code = "UNAVAILABLE"
     default_retry_after = 0.1
+
+
+class CredentialsMissingError(AntiphonError, PermissionError):
+    """The server wants a bearer token; the call has none, or one that is unknown or expired."""
+
+    reason = "CREDENTIALS_MISSING"
+    code = "UNAUTHENTICATED"
+
+
+class RoleNotAllowedError(AntiphonError, PermissionError):
+    """The caller's role does not reach that far.
+
+    Metadata: ``role``, and ``needed``: ``read``, ``write`` or ``admin``, or ``scope`` for
+    what lies outside of a guest's scope.
+    """
+
+    reason = "ROLE_NOT_ALLOWED"
+    code = "PERMISSION_DENIED"
+
+    @classmethod
+    def of(cls, role: str, needed: str) -> RoleNotAllowedError:
+        """Build the error from the caller's role and what the call needs."""
+        text = (
+            "the call is outside of the guest's scope"
+            if needed == "scope"
+            else f"the call needs {needed} rights, which the role {role} does not have"
+        )
+        return cls(text, metadata={"role": role, "needed": needed})
 
 
 class ShuttingDownError(AntiphonError):

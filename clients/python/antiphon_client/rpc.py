@@ -24,7 +24,6 @@ from collections.abc import (
     Generator,
     Iterable,
     Iterator,
-    Sequence,
 )
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar
@@ -34,6 +33,7 @@ import grpc.aio
 
 from antiphon_client.errors import AntiphonError
 from antiphon_client.status import error_from_rpc
+from antiphon_client.tracing import Metadata, client_call
 from antiphon_client.transport_errors import Endpoint, client_closed, transport_error
 
 P = ParamSpec("P")
@@ -43,7 +43,6 @@ ResultT = TypeVar("ResultT", covariant=True)
 OwnCoreT = TypeVar("OwnCoreT", covariant=True)
 CoreT = TypeVar("CoreT")
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
-Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
 
 DEFAULT_TIMEOUT = 60.0
 """Seconds a call may take, its retries included, when a client names no timeout."""
@@ -114,7 +113,7 @@ class CallOptions:
     """
 
     timeout: float | None = DEFAULT_TIMEOUT
-    metadata: Metadata = field(default=())
+    metadata: Metadata = field(default=(), repr=False)  # A token may be among it.
 
 
 class SyncTransport:
@@ -122,6 +121,7 @@ class SyncTransport:
 
     def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions, closed: threading.Event) -> None:
         self._stub = stub
+        self._service = _service_name(stub)
         self._endpoint = endpoint
         self._options = options
         self._closed = closed
@@ -155,7 +155,7 @@ class SyncTransport:
         Raises:
             AntiphonError: As :meth:`run`.
         """
-        reply = self._begin(method, request, None)
+        reply = self._begin(method, request, None, self._options.metadata)
         try:
             yield from reply
         except grpc.RpcError as error:
@@ -163,19 +163,23 @@ class SyncTransport:
         finally:
             reply.cancel()
 
-    def _begin(self, method: str, request: Any, timeout: float | None) -> Any:
+    def _begin(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
         """Begin a call, and end it too unless it is a stream."""
         try:
-            return getattr(self._stub, method)(request, timeout=timeout, metadata=self._options.metadata)
+            return getattr(self._stub, method)(request, timeout=timeout, metadata=metadata)
         except ValueError:  # how gRPC refuses to use a closed channel
             if self._closed.is_set():
                 raise client_closed(self._endpoint) from None
             raise
 
     def _answer(self, call: Call[Any]) -> Any:
+        with client_call(f"{self._service}/{call.method}", self._options.metadata) as metadata:
+            return self._answer_to(call, metadata)
+
+    def _answer_to(self, call: Call[Any], metadata: Metadata) -> Any:
         try:
             request = _parts_now(call.parts) if isinstance(call, UploadCall) else call.request
-            reply = self._begin(call.method, request, self._options.timeout)
+            reply = self._begin(call.method, request, self._options.timeout, metadata)
             if not isinstance(call, StreamCall):
                 return call.decode(reply)
             collector = call.collector()
@@ -195,6 +199,7 @@ class AsyncTransport:
 
     def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions, closed: threading.Event) -> None:
         self._stub = stub
+        self._service = _service_name(stub)
         self._endpoint = endpoint
         self._options = options
         self._closed = closed
@@ -229,7 +234,7 @@ class AsyncTransport:
 
     async def frames(self, method: str, request: Any) -> AsyncGenerator[Any]:
         """Yield the frames of a stream that stays open, as :meth:`SyncTransport.frames` does."""
-        reply = self._begin(method, request, None)
+        reply = self._begin(method, request, None, self._options.metadata)
         try:
             async for frame in reply:
                 yield frame
@@ -241,9 +246,9 @@ class AsyncTransport:
         finally:
             reply.cancel()
 
-    def _begin(self, method: str, request: Any, timeout: float | None) -> Any:
+    def _begin(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
         try:
-            return getattr(self._stub, method)(request, timeout=timeout, metadata=self._options.metadata)
+            return getattr(self._stub, method)(request, timeout=timeout, metadata=metadata)
         except grpc.aio.UsageError:  # how gRPC refuses to use a closed channel
             if self._closed.is_set():
                 raise client_closed(self._endpoint) from None
@@ -261,9 +266,13 @@ class AsyncTransport:
             raise transport_error(grpc.StatusCode.CANCELLED, text, self._endpoint) from None
 
     async def _answer(self, call: Call[Any]) -> Any:
+        with client_call(f"{self._service}/{call.method}", self._options.metadata) as metadata:
+            return await self._answer_to(call, metadata)
+
+    async def _answer_to(self, call: Call[Any], metadata: Metadata) -> Any:
         try:
             request = _parts(call.parts) if isinstance(call, UploadCall) else call.request
-            reply = self._begin(call.method, request, self._options.timeout)
+            reply = self._begin(call.method, request, self._options.timeout, metadata)
             if not isinstance(call, StreamCall):
                 return call.decode(await reply)
             collector = call.collector()
@@ -279,6 +288,12 @@ class AsyncTransport:
         except asyncio.CancelledError:
             self._check_own_cancellation()
             raise
+
+
+def _service_name(stub: Any) -> str:
+    """Return the full name of the service that a generated stub calls: its package, and its class."""
+    package = type(stub).__module__.rpartition(".")[0]
+    return f"{package}.{type(stub).__name__.removesuffix('Stub')}"
 
 
 def _parts(parts: Iterable[Any] | AsyncIterable[Any]) -> Iterator[Any] | AsyncIterator[Any]:

@@ -167,7 +167,7 @@ class WatchPosition:
             self._on_lost(error)
         delay = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self._failures, 10))
         self._failures += 1
-        return delay * random.uniform(0.5, 1.0)
+        return delay * random.uniform(0.5, 1.0)  # nosec B311: it spreads retries and guards nothing
 
 
 def _change(change: pb.BranchChange) -> Change | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,16 +12,19 @@ import typer
 import antiphon_client
 from antiphon_client.cli import (
     adding,
+    backing_up,
     changing,
     comparing,
     compiling,
     demo,
+    doctor,
     importing,
     listing,
     mailing,
     planning,
     reading,
     serving,
+    tokens,
     viewing,
     watching,
 )
@@ -39,7 +44,7 @@ app = typer.Typer(
     name="antiphon",
     help="Antiphon: durable conversations for LLM agents, compiled into exact model requests.",
     epilog="Addresses come from --history and --compiler, or from ANTIPHON_HISTORY_ADDRESS and "
-    "ANTIPHON_COMPILER_ADDRESS.",
+    "ANTIPHON_COMPILER_ADDRESS; a bearer token comes from ANTIPHON_TOKEN or --token-file.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -60,6 +65,9 @@ register(app, "window", planning.window, planning.WINDOW_EXAMPLES)
 register(app, "compact", planning.compact, planning.COMPACT_EXAMPLES)
 register(app, "targets", listing.targets, listing.EXAMPLES)
 register(app, "export", reading.export, reading.EXPORT_EXAMPLES)
+register(app, "backup", backing_up.backup, backing_up.BACKUP_EXAMPLES)
+register(app, "restore", backing_up.restore, backing_up.RESTORE_EXAMPLES)
+register(app, "doctor", doctor.doctor, doctor.EXAMPLES)
 register(app, "demo", demo.demo, demo.EXAMPLES)
 
 mail = typer.Typer(help="Look into an exchange's mailboxes, and deliver dead letters.", no_args_is_help=True)
@@ -68,6 +76,10 @@ register(mail, "dead-letters", mailing.dead_letters, mailing.DEAD_LETTERS_EXAMPL
 register(mail, "redrive", mailing.redrive, mailing.REDRIVE_EXAMPLES)
 app.add_typer(mail, name="mail")
 
+token = typer.Typer(help="Make bearer tokens for the services.", no_args_is_help=True)
+register(token, "new", tokens.new, tokens.EXAMPLES)
+app.add_typer(token, name="token")
+
 
 @app.callback()
 def _options(
@@ -75,8 +87,26 @@ def _options(
         bool,
         typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version),
     ] = False,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Show the services the token in it.")
+    ] = None,
+    tls_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Speak TLS: the roots of the services' certificates.")
+    ] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A certificate to show them, where they ask for one.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="That certificate's private key.")
+    ] = None,
 ) -> None:
-    pass
+    # A token itself is no option: the command line of a process is for everybody to read.
+    given = {"TOKEN_FILE": token_file, "TLS_CA": tls_ca, "TLS_CERT": tls_cert, "TLS_KEY": tls_key}
+    for name, path in given.items():
+        if path is not None:
+            os.environ[f"ANTIPHON_{name}"] = str(path)
+    if token_file is not None:
+        os.environ.pop("ANTIPHON_TOKEN", None)
 
 
 def run() -> None:

@@ -94,7 +94,7 @@ def _socket_base(folder: str) -> str:
     The path of a socket is limited to some hundred bytes.
     """
     longest = f"{folder}/{_PREFIX}{'x' * 8}/{_COMPILER_SOCKET}"
-    return folder if len(os.fsencode(longest)) <= SOCKET_PATH_BYTES else "/tmp"
+    return folder if len(os.fsencode(longest)) <= SOCKET_PATH_BYTES else "/tmp"  # nosec B108: for mkdtemp
 
 
 def _run(

@@ -44,6 +44,7 @@ class ServicePair:
         compiler_listen: Where the compiler service listens; None for its default.
         store: Where the history is kept; None for the service's default.
         log_level: Lowest level the services log; None for their default.
+        tokens: File of the bearer tokens that callers need; None for the services' default.
         insecure: Allow addresses that other machines reach, although there is no TLS.
 
     Attributes:
@@ -61,11 +62,12 @@ class ServicePair:
         compiler_listen: str | None = None,
         store: str | None = None,
         log_level: str | None = None,
+        tokens: str | None = None,
         insecure: bool = False,
     ) -> None:
-        accepted = ["--insecure"] if insecure else []
-        self._history_flags = [*accepted, *_flags(listen=history_listen, store=store, log_level=log_level)]
-        self._compiler_flags = [*accepted, *_flags(listen=compiler_listen, log_level=log_level)]
+        shared = [*(["--insecure"] if insecure else []), *_flags(log_level=log_level, tokens=tokens)]
+        self._history_flags = [*shared, *_flags(listen=history_listen, store=store)]
+        self._compiler_flags = [*shared, *_flags(listen=compiler_listen)]
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self.events: SimpleQueue[object] = SimpleQueue()
         self.history_address = ""
@@ -123,7 +125,9 @@ class ServicePair:
 
     def _start(self, module: str, flags: list[str]) -> dict[str, str]:
         command = [sys.executable, "-m", module, *flags]
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, process_group=0)
+        child = subprocess.Popen(  # nosec B603: this interpreter, and flags that the services check
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, process_group=0
+        )
         self._children[module] = child
         ready = _ready_line(module, child)
         threading.Thread(target=self._report_exit, args=(module, child), daemon=True).start()

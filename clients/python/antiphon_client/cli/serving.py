@@ -21,7 +21,9 @@ EXAMPLES = """Examples:
 """
 
 _LISTEN = "unix:PATH or HOST:PORT; by default a socket in the user's runtime folder."
-_STORE = "sqlite:PATH or memory: (lost at the end); by default a file in the user's data folder."
+_STORE = (
+    "sqlite:PATH, postgresql://... or memory: (lost at the end); by default a file in the user's data folder."
+)
 
 _LOG_LEVELS = ("ANTIPHON_HISTORY_LOG_LEVEL", "ANTIPHON_COMPILER_LOG_LEVEL")
 
@@ -45,6 +47,10 @@ def serve(
             metavar="LEVEL", help="debug, info, warning or error; by default info, on a terminal warning."
         ),
     ] = None,
+    tokens: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Bearer tokens that callers need (antiphon token new)."),
+    ] = None,
     insecure: Annotated[
         bool,
         typer.Option("--insecure", help="Allow addresses that other machines reach, without TLS."),
@@ -53,8 +59,8 @@ def serve(
     """Run both services until Ctrl-C or SIGTERM; logs go to standard error.
 
     A second signal ends them at once. If one service ends by itself, the other
-    is stopped and the exit code is 1. Other settings are ANTIPHON_HISTORY_* and
-    ANTIPHON_COMPILER_* variables: see `python -m history_service --help` and
+    is stopped and the exit code is 1. Other settings, those of TLS among them, are
+    ANTIPHON_HISTORY_* and ANTIPHON_COMPILER_* variables: see `python -m history_service --help` and
     `python -m compiler_service --help`.
     """
     if sys.stderr.isatty():
@@ -66,6 +72,7 @@ def serve(
         compiler_listen=compiler_listen,
         store=store,
         log_level=log_level,
+        tokens=tokens,
         insecure=insecure,
     )
     asked: list[int] = []
