@@ -4,20 +4,26 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+ADAPTERS := .venv-adapters
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 KILLS ?= 50
 CUTS ?= 1000
+LIVES ?= 50
+FLOOD ?= 20
+SOAK ?= 3600
 COUNT ?= 20000
 LEASES ?= 100000
 PROGRAMS ?= 5000
 EXAMPLES ?= 10000
+STOPS ?= 50
+PG_PROGRAMS ?= 2000
 
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test lint format lock proto proto-check proto-freeze bench bench-peers layout crash crash-exchange crash-watch programs properties fuzz clean
+.PHONY: help setup run serve test adapters adapters-bench lint format lock proto proto-check proto-freeze bench bench-peers layout crash crash-exchange crash-watch chaos flood soak programs postgres crash-postgres properties fuzz gateway polyglot clean
 MAKEFLAGS += --no-print-directory
 
 help: ## Show this list.
@@ -43,14 +49,30 @@ serve: $(STAMP) ## Keep the pair up on unix sockets until Ctrl-C. ARGS="..." is 
 test: $(STAMP) ## Run the whole test suite. ARGS="..." is passed to pytest.
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(ARGS)
 
-lint: $(STAMP) ## Check style, types, protos, compatibility with the frozen protos, and generated code.
+adapters: $(ADAPTERS)/.installed ## Test the adapters of agent frameworks with the frameworks' own packages.
+	@$(ADAPTERS)/bin/python -m pytest -q tests/adapters $(ARGS)
+
+adapters-bench: $(ADAPTERS)/.installed ## Load 1,000 items beside each framework's own SQLite session. ARGS="--rounds 9" is passed on.
+	@PYTHONPATH=.:clients/python $(ADAPTERS)/bin/python -W ignore -m tests.adapters.bench $(ARGS)
+
+$(ADAPTERS)/.installed: tests/adapters/requirements.lock
+	@$(PYTHON) scripts/check_python.py
+	@echo "Making the environment $(ADAPTERS) (once; a few minutes) ..." >&2
+	@$(PYTHON) -m venv $(ADAPTERS)
+	@$(ADAPTERS)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --requirement $<
+	@touch $@
+	@echo "Adapters ready." >&2
+
+lint: $(STAMP) ## Check style, types, protos, compatibility with the last release's protos, generated code, and security.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	cd protos && ../$(BIN)/buf lint
 	cd protos && ../$(BIN)/buf format --diff --exit-code
-	cd protos && ../$(BIN)/buf breaking --against baseline.binpb
+	$(BIN)/python scripts/protos.py breaking
 	@$(BIN)/python scripts/protos.py check
+	@$(BIN)/python scripts/security.py code
+	@$(BIN)/python scripts/security.py dependencies
 
 format: $(STAMP) ## Rewrite code and protos in the project's style.
 	$(BIN)/ruff check --fix
@@ -68,8 +90,8 @@ proto: $(STAMP) ## Generate the Python stubs from the protos.
 proto-check: $(STAMP) ## Fail if the committed stubs are not what the protos give.
 	@$(BIN)/python scripts/protos.py check
 
-proto-freeze: $(STAMP) ## Make the protos as they stand the baseline that `make lint` holds them to.
-	@$(BIN)/python scripts/protos.py freeze
+proto-freeze: $(STAMP) ## Record the contract as it stands as release VERSION=: its image, and bytes of every kind of message.
+	@$(BIN)/python -m tests.contract.wire_fixtures record "$(VERSION)"
 
 bench: $(STAMP) $(PEERS)/.installed ## Measure, print every row with its ratio, write docs/figures/bench.json. ARGS=--quick for a short run.
 	@$(BIN)/python -m tests.bench $(ARGS)
@@ -99,8 +121,28 @@ crash-exchange: $(STAMP) ## Kill consumers and services at random under 100,000 
 crash-watch: $(STAMP) ## Kill a watcher 100 times during 10,000 writes.
 	@$(BIN)/python -m tests.crash.watch_kills --kills 100 --writes 10000
 
+chaos: $(STAMP) ## Kill, pause, cut off and fill the disk of the history service in 50 lives (LIVES=). ARGS="--seed N" repeats one.
+	@$(BIN)/python -m tests.crash.chaos --lives $(LIVES) $(ARGS)
+
+flood: $(STAMP) ## Send the history service ten times the calls it serves at once, for 20 s (FLOOD=).
+	@$(BIN)/python -m tests.load.flood --seconds $(FLOOD) $(ARGS)
+
+soak: $(STAMP) ## Load both services with a bit of everything for an hour (SOAK=seconds); memory, log and p99 must stay.
+	@$(BIN)/python -m tests.load.soak --seconds $(SOAK) $(ARGS)
+
 programs: $(STAMP) ## Compare the stores and a model over 5,000 random programs (PROGRAMS=).
 	@$(BIN)/python -m tests.conformance.programs --programs $(PROGRAMS)
+
+postgres: $(STAMP) ## Run conformance and 2,000 random programs (PG_PROGRAMS=) on every PostgreSQL to be had, or on ANTIPHON_TEST_PG=DIR.
+	@$(BIN)/python -m tests.support.postgres | while read -r folder; do \
+		export ANTIPHON_TEST_PG="$$folder"; \
+		"$$folder/postgres" --version && \
+		$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/conformance tests/unit/test_postgres_store.py tests/e2e/test_replicas.py -k "postgres or replicas" && \
+		$(BIN)/python -m tests.conformance.programs --store postgres --programs $(PG_PROGRAMS) || exit 1; \
+	done
+
+crash-postgres: $(STAMP) ## Stop PostgreSQL at once 50 times (STOPS=) during acknowledged appends.
+	@$(BIN)/python -m tests.crash.postgres_stops --stops $(STOPS)
 
 properties: $(STAMP) ## Try what must hold for every compilation on 10,000 random broken histories (EXAMPLES=).
 	@ANTIPHON_TEST_EXAMPLES=$(EXAMPLES) HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -q -n $(WORKERS) tests/unit/test_native_properties.py
@@ -111,5 +153,11 @@ layout: $(STAMP) ## Measure what an append, a fork and a purge cost as branches 
 fuzz: $(STAMP) ## Send each service 20,000 random and mutated requests (COUNT=).
 	@$(BIN)/python -m tests.fuzz --count $(COUNT)
 
+polyglot: $(STAMP) ## Run every language's client and the shared scenarios on one pair (root installs packages). ARGS="--only go" is passed on.
+	@$(BIN)/python -m tests.polyglot $(ARGS)
+
+gateway: $(STAMP) ## Run the example gateway, an OpenAI endpoint that keeps its conversations, with a stand-in for a provider.
+	@$(BIN)/python clients/gateway/demo.py
+
 clean: ## Remove environments and caches.
-	rm -rf $(VENV) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
+	rm -rf $(VENV) $(PEERS) $(ADAPTERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build

@@ -33,6 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--history", metavar="ADDRESS", help="where the history service listens")
     parser.add_argument(
+        "--history-tls-ca", metavar="FILE", help="roots of the history service's certificate: speak TLS to it"
+    )
+    parser.add_argument(
+        "--history-tls-cert", metavar="FILE", help="the compiler's own certificate, where it asks for one"
+    )
+    parser.add_argument("--history-tls-key", metavar="FILE", help="that certificate's private key")
+    parser.add_argument(
         "--vocabularies",
         metavar="FOLDER",
         help="vocabularies of exact token counters, as o200k_base.tiktoken",
@@ -41,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--cache-bytes", metavar="BYTES", help="memory of branches kept between calls; 0 keeps none"
     )
     settings = parser.settings(CompilerSettings, arguments)
-    return run(PROG, SERVICE.full_name, settings.log_level, lambda: _build(settings))
+    return run(PROG, SERVICE.full_name, settings.log_level, settings.tracing, lambda: _build(settings))
 
 
 def _build(settings: CompilerSettings) -> ServiceServer:

@@ -55,6 +55,9 @@ def open_history_channel(settings: CompilerSettings) -> grpc.aio.Channel:
 
     It does not retry by itself: the caller's own retry covers both hops, and two
     layers of it would multiply. A dead connection shows within 40 s.
+
+    Raises:
+        UnusableFileError: A file of its TLS cannot be used.
     """
     options = {
         "grpc.enable_retries": 0,
@@ -62,7 +65,7 @@ def open_history_channel(settings: CompilerSettings) -> grpc.aio.Channel:
         "grpc.keepalive_time_ms": 30_000,
         "grpc.keepalive_timeout_ms": 10_000,
     }
-    return open_aio_channel(settings.history, options)
+    return open_aio_channel(settings.history, options, settings.history_tls)
 
 
 class _Channel:

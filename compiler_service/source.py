@@ -25,8 +25,10 @@ from antiphon_client.errors import HistoryUnavailableError, SizeLimitExceededErr
 from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot, SnapshotAssembler
 from antiphon_client.status import error_from_rpc
+from antiphon_client.tracing import client_call
 from antiphon_client.transport_errors import DeadlineExceededError
 
+_READ_SNAPSHOT = "antiphon.history.v1.HistoryService/ReadSnapshot"
 HistoryRequest = CompileRequest | PlanWindowRequest | PlanCompactionRequest
 """A request that selects of a history."""
 
@@ -122,11 +124,21 @@ async def _read(
     if timeout is not None and timeout <= 0:
         _raise_deadline()
     assembler = SnapshotAssembler(held)
-    stream = stub.ReadSnapshot(
-        _snapshot_request(request, held),
-        timeout=timeout,
-        metadata=grpc.aio.Metadata(*_forwarded(call.metadata)),
-    )
+    with client_call(_READ_SNAPSHOT, _forwarded(call.metadata)) as metadata:
+        stream = stub.ReadSnapshot(
+            _snapshot_request(request, held), timeout=timeout, metadata=grpc.aio.Metadata(*metadata)
+        )
+        await _feed(stream, assembler, limits, watch)
+        return assembler.result()
+
+
+async def _feed(
+    stream: grpc.aio.UnaryStreamCall[ReadSnapshotRequest, ReadSnapshotResponse],
+    assembler: SnapshotAssembler,
+    limits: Limits,
+    watch: Watcher | None,
+) -> None:
+    """Feed a stream's frames to the assembler, as far as the limit on them allows."""
     pulled = 0
     try:
         async for frame in stream:
@@ -146,7 +158,6 @@ async def _read(
         _raise_for(error)
     finally:
         stream.cancel()
-    return assembler.result()
 
 
 def _whole_bytes(snapshot: AssembledSnapshot) -> int:
