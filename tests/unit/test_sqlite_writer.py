@@ -19,10 +19,19 @@ from antiphon_client.errors import (
     RevisionConflictError,
     ShuttingDownError,
     StoreBusyError,
+    StoreCorruptError,
 )
-from history_service.storage.port import BranchKey, BranchRow, NewMember, ReadTransaction, WriteTransaction
+from history_service.storage.port import (
+    BranchKey,
+    BranchRow,
+    MessagePage,
+    NewMember,
+    ReadTransaction,
+    WriteTransaction,
+)
 from history_service.storage.sqlite import SqliteStore, WriterLimits
 from history_service.storage.sqlite.connection import open_observer
+from history_service.storage.sqlite.store import READER_THREADS
 from history_service.storage.sqlite.writer import GroupWriter
 from tests.support.faults import FaultyVfs, faulty_disk
 from tests.support.history import uuid_of
@@ -47,6 +56,40 @@ async def opened(
         yield store
     finally:
         await store.close()
+
+
+async def test_a_read_that_failed_keeps_no_thread_in_the_past(anyio_backend: object, tmp_path: Path) -> None:
+    together = threading.Barrier(READER_THREADS)
+
+    def on_each_thread(work: Callable[[ReadTransaction], Any]) -> Callable[[ReadTransaction], Any]:
+        def waiting(tx: ReadTransaction) -> Any:
+            together.wait(PATIENCE_SECONDS)
+            return work(tx)
+
+        return waiting
+
+    def read_all(tx: ReadTransaction) -> MessagePage:
+        return tx.read_messages(KEY, 9, view=None, after=None, limit=9, max_bytes=999)
+
+    def revision(tx: ReadTransaction) -> int:
+        branch = tx.branch("", KEY.branch_id)
+        assert branch is not None
+        return branch.revision
+
+    async with opened(tmp_path) as store:
+        for number in (10, 11, 12):
+            await store.write(append(number))
+        connection = apsw.Connection(store.path)
+        connection.execute("DELETE FROM message_body WHERE number = 2")
+        connection.close()
+        # The errors are kept: with them would be the statements that they cut short.
+        failures = await asyncio.gather(
+            *(store.read(on_each_thread(read_all)) for _ in range(READER_THREADS)), return_exceptions=True
+        )
+        assert [type(failure) for failure in failures] == [StoreCorruptError] * READER_THREADS
+        await store.write(append(13))
+        found = await asyncio.gather(*(store.read(on_each_thread(revision)) for _ in range(READER_THREADS)))
+        assert found == [5] * READER_THREADS
 
 
 def append(number: int) -> Callable[[WriteTransaction], int]:

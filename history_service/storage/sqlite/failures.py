@@ -20,6 +20,7 @@ more: a file size limit or a quota is as good as a full disk.
 from __future__ import annotations
 
 import errno
+import traceback
 from typing import NamedTuple
 
 import apsw
@@ -77,6 +78,15 @@ def translate(error: BaseException, connection: apsw.Connection | None = None) -
                 condition = _BY_NUMBER.get(connection.system_errno, condition)
             return _caused(_unavailable(condition), error)
     return error
+
+
+def end_statements(error: BaseException) -> None:
+    """End the statements that a failed work left unfinished.
+
+    The error's traceback holds their cursors, and with them the connection would
+    go on seeing the database as it is now for as long as somebody keeps the error.
+    """
+    traceback.clear_frames(error.__traceback__)
 
 
 def _unavailable(condition: _Condition) -> StoreBusyError:

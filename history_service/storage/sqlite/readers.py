@@ -13,7 +13,7 @@ import apsw
 
 from antiphon_client.errors import ShuttingDownError
 from history_service.storage.port import ReadTransaction
-from history_service.storage.sqlite.failures import translate
+from history_service.storage.sqlite.failures import end_statements, translate
 from history_service.storage.sqlite.reading import SqliteReadTransaction
 
 T = TypeVar("T")
@@ -96,6 +96,9 @@ class ReaderPool:
                 connection.execute("BEGIN")
                 try:
                     result = work(transaction)
+                except BaseException as error:
+                    end_statements(error)
+                    raise
                 finally:
                     # SQLite ends the transaction itself over an input/output error.
                     if connection.in_transaction:

@@ -20,7 +20,7 @@ import apsw
 
 from antiphon_client.edge.metrics import Buckets
 from antiphon_client.errors import OverloadedError, ShuttingDownError
-from history_service.storage.sqlite.failures import translate
+from history_service.storage.sqlite.failures import end_statements, translate
 from history_service.storage.sqlite.transaction import SqliteTransaction
 
 Work = Callable[[Any], Any]
@@ -200,6 +200,7 @@ class GroupWriter:
         except BaseException as error:
             if not self._connection.in_transaction:
                 raise  # SQLite gave the whole group up: a full disk, an I/O error.
+            end_statements(error)
             job.failure = translate(error, self._connection)
             return transaction.undo_work()
         return True
