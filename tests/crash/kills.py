@@ -145,7 +145,7 @@ class Run:
         for _ in range(kills):
             async with self._service.running() as process, self._service.stub() as stub:
                 await self._check(stub)
-                await self._append_until(stub, partial(_kill_soon, process))
+                await self._append_until_killed(stub, process)
         async with self._service.running() as process, self._service.stub() as stub:
             await self._check(stub)
             await self._end_cleanly(process)
@@ -186,6 +186,12 @@ class Run:
             raise BrokenPromiseError(
                 f"the service did not start: {error}\n{self._service.log_text()}"
             ) from error
+
+    async def _append_until_killed(
+        self, stub: pb_grpc.HistoryServiceAsyncStub, process: asyncio.subprocess.Process
+    ) -> None:
+        """Append until the process is dead."""
+        await self._append_until(stub, partial(_kill_soon, process))
 
     async def _append_until(
         self, stub: pb_grpc.HistoryServiceAsyncStub, end: Callable[[float], Awaitable[None]]

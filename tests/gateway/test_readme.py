@@ -54,8 +54,9 @@ def here(command: str) -> str:
     command = command.replace("make serve", f"{cli} serve").replace(
         "make gateway", f"{sys.executable} clients/gateway/demo.py"
     )
-    command = command.replace(".venv/bin/antiphon", cli).replace(".venv/bin/python", sys.executable)
-    assert ".venv" not in command
+    for name, program in ((".venv/bin/antiphon", cli), (".venv/bin/python", sys.executable)):
+        # At the beginning of a word: the programs put in may stand in such a folder themselves.
+        command = re.sub(rf"(?<![\w/]){re.escape(name)}\b", program, command)
     return f"export PYTHONPATH={paths} PATH={binaries}:$PATH\n{command}"
 
 
