@@ -75,10 +75,11 @@ class Plan:
 
         What is in flight exists up to four times, as bytes, parsed, encoded and
         on its way; each caller beyond holds a flow-control window in the
-        transport; the database's pages and the allocators' slack come on top.
+        transport, which may take its whole request; the database's pages and the
+        allocators' slack come on top.
         """
         callers = self.calls * self.times
-        return (4 * self.inflight_mib + self.cache_mib + 96) * MIB + callers * 64 * 1024
+        return (4 * self.inflight_mib + self.cache_mib + 96) * MIB + callers * max(64 * 1024, self.body_bytes)
 
 
 @dataclass

@@ -42,7 +42,7 @@ from antiphon_client.edge.tokens import TokenFile
 from antiphon_client.tracing import server_interceptors
 
 _PENDING_CALLS = 2**14
-"""Calls that may wait in the transport; each holds a flow-control window there (64 KiB) at most."""
+"""Calls that may wait in the transport; each holds a flow-control window there at most."""
 _LAST_REPLIES_SECONDS = 0.5
 """Time for evicted calls to end, and again for the last replies to leave."""
 
@@ -305,8 +305,6 @@ def _server_options(transport_bytes: int) -> list[tuple[str, int]]:
         # they shall reach the admission, which says OVERLOADED.
         ("grpc.server.max_pending_requests", _PENDING_CALLS),
         ("grpc.server.max_pending_requests_hard_limit", 2 * _PENDING_CALLS),
-        # Left to itself the window grows to MiBs, of which each refused call of a flood would hold one.
-        ("grpc.http2.bdp_probe", 0),
         # Two servers on one port would share its calls instead of one failing to start.
         ("grpc.so_reuseport", 0),
         # Idle clients may probe their connection every 10 s without being sent away.
