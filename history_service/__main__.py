@@ -13,7 +13,7 @@ from antiphon_client.edge.options import OptionParser
 from antiphon_client.edge.process import run
 from history_service.server import SERVICE, build_server
 from history_service.settings import LIMITS, HistorySettings, default_store
-from history_service.storage import SQLITE_SCHEME, masked_url, open_store
+from history_service.storage import SQLITE_SCHEME, load_ring, masked_url, open_store
 
 PROG = "history_service"
 
@@ -21,6 +21,7 @@ _EXAMPLES = """examples:
   python -m history_service
   python -m history_service --listen unix:/tmp/history.sock --store sqlite:history.sqlite3
   python -m history_service --listen 127.0.0.1:7411 --store memory: --log-level debug
+  python -m history_service --encryption-keys /etc/antiphon/history.keys
   python -m history_service --limit request_bytes=1000000 --limit message_bytes=500000 --print-config
 
 Each flag has an environment variable: ANTIPHON_HISTORY_LISTEN, ANTIPHON_HISTORY_STORE,
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--deleted-retention-seconds", metavar="S", help="keep a deleted branch's bytes so long (30 days)")
     add("--kept-revisions", metavar="N", help="drop revisions before a branch's newest N; 0 keeps all (0)")
     add("--snapshot-cache-bytes", metavar="N", help="keep so many bytes of encoded snapshots (64 MiB)")
+    add("--encryption-keys", metavar="FILE", help="encrypt what is stored with the master keys of this file")
     add("--watch-poll-seconds", metavar="S", help="how late a watch sees other processes' writes (0.25; 5)")
     add("--store-min-connections", metavar="N", help="PostgreSQL: reading connections kept open (1)")
     add("--store-max-connections", metavar="N", help="PostgreSQL: reading connections at most (8)")
@@ -64,7 +66,8 @@ def _build(settings: HistorySettings) -> ServiceServer:
         make_private_directory(runtime_directory(os.environ))
     if settings.store == default_store():
         Path(settings.store.removeprefix(SQLITE_SCHEME)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return build_server(settings, open_store(settings.store, settings.postgres_limits))
+    ring = None if settings.encryption_keys is None else load_ring(settings.encryption_keys)
+    return build_server(settings, open_store(settings.store, settings.postgres_limits, ring))
 
 
 if __name__ == "__main__":

@@ -88,7 +88,8 @@ def place_in_order(frame: bytes, count: int, message_id: str) -> int | None:
 
 def snapshot_batch(bodies: Sequence[bytes]) -> bytes:
     """Encode a batch frame."""
-    return _FRAME_BATCH.enclose(_BATCH_MESSAGES.parts(bodies))
+    # Joined first: that is quicker than the sum of so many lengths.
+    return _FRAME_BATCH.enclose([b"".join(_BATCH_MESSAGES.parts(bodies))])
 
 
 def snapshot_footer(message_count: int, sha256: bytes) -> history_pb.ReadSnapshotResponse:

@@ -83,7 +83,9 @@ class ExchangeServicer(exchange_service_pb2_grpc.ExchangeServiceServicer):
         self._first_step = first_step
         self._further_step = further_step
         self._turns = asyncio.Lock()
-        self._stamper = Stamper(clock, make_id, make_id, limits.message_bytes)
+        self._stamper = Stamper(
+            clock, make_id, lambda count: [make_id() for _ in range(count)], limits.message_bytes
+        )
         self._signals = Signals()
         self._write_calls = WriteCalls(clock)
 

@@ -1,6 +1,6 @@
 """``python -m history_service.maintenance``: work on a store beside the service, or without it.
 
-The commands ``antiphon backup``, ``restore`` and ``doctor`` run it.
+The commands ``antiphon backup``, ``restore``, ``store`` and ``doctor`` run it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from antiphon_client.cli.output import byte_progress, complain, say, say_json
 from antiphon_client.findings import exit_code
@@ -18,9 +19,14 @@ from history_service.backup.checking import verify_backup
 from history_service.backup.making import make_backup
 from history_service.backup.manifest import Manifest
 from history_service.backup.restoring import restore_backup
+from history_service.copying import CopyError
 from history_service.diagnosis import diagnose
 from history_service.settings import default_store
-from history_service.storage import MEMORY_URL, SQLITE_SCHEME
+from history_service.storage import MEMORY_URL, POSTGRES_SCHEMES, SQLITE_SCHEME, load_ring
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import KeyRing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         code: int = given.run(given)
-    except BackupError as error:
+    except (BackupError, CopyError) as error:
         complain(str(error))
         return 1
     except KeyboardInterrupt:
@@ -47,13 +53,21 @@ def _parser() -> argparse.ArgumentParser:
     backup.set_defaults(run=_backup)
     verify = commands.add_parser("verify", help="check a backup")
     verify.add_argument("backup", type=Path)
+    _add_keys(verify)
     verify.set_defaults(run=_verify)
     restore = commands.add_parser("restore", help="make a store of a backup")
     restore.add_argument("backup", type=Path)
     _add_store(restore)
+    _add_keys(restore)
     restore.set_defaults(run=_restore)
+    copy = commands.add_parser("copy", help="copy a SQLite store into a PostgreSQL database")
+    copy.add_argument("source", type=_store_url)
+    copy.add_argument("destination", type=_store_url)
+    copy.add_argument("--final", action="store_true")
+    copy.set_defaults(run=_copy)
     diagnosis = commands.add_parser("diagnose", help="print findings about a store as JSON")
     _add_store(diagnosis)
+    _add_keys(diagnosis)
     diagnosis.set_defaults(run=_diagnose)
     return parser
 
@@ -66,6 +80,27 @@ def _add_store(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="sqlite:PATH, or PATH; by default the service's store",
     )
+
+
+def _add_keys(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--encryption-keys",
+        default=os.environ.get("ANTIPHON_HISTORY_ENCRYPTION_KEYS") or None,
+        metavar="FILE",
+        help="the master keys of an encrypted store; by default the service's",
+    )
+
+
+def _ring(given: argparse.Namespace) -> KeyRing | None:
+    """Read the key file that is given.
+
+    Raises:
+        BackupError: It is wrong.
+    """
+    try:
+        return None if given.encryption_keys is None else load_ring(given.encryption_keys)
+    except ValueError as error:
+        raise BackupError(str(error)) from None
 
 
 def _store_url(text: str) -> str:
@@ -94,29 +129,47 @@ def _backup(given: argparse.Namespace) -> int:
 
 
 def _verify(given: argparse.Namespace) -> int:
-    manifest = verify_backup(given.backup)
+    ring = _ring(given)
+    manifest = verify_backup(given.backup, ring)
     say(f"{given.backup} is whole: {_contents(manifest)}, made {manifest.created_at}")
+    if manifest.facts.encrypted_with and ring is None:
+        say("what is encrypted was not opened: name the file of its keys for that (--encryption-keys)")
     return 0
 
 
 def _restore(given: argparse.Namespace) -> int:
     store = _database(given.store)
-    manifest = restore_backup(given.backup, store)
+    manifest = restore_backup(given.backup, store, _ring(given))
     say(f"restored {given.backup} as {store}: {_contents(manifest)}, as of {manifest.created_at}")
     return 0
 
 
+def _copy(given: argparse.Namespace) -> int:
+    if not given.destination.startswith(POSTGRES_SCHEMES) or not given.source.startswith(SQLITE_SCHEME):
+        raise CopyError(
+            "a copy goes from sqlite:PATH into postgresql://... alone (SQLite into SQLite: antiphon backup"
+            " and restore; PostgreSQL into PostgreSQL: pg_dump; PostgreSQL into SQLite: there is no way)"
+        )
+    try:
+        from history_service.copying.command import run_copy
+    except ImportError as error:
+        raise CopyError("a copy into PostgreSQL needs the extra: pip install 'antiphon[postgres]'") from error
+    run_copy(_database(given.source), given.destination, last=given.final)
+    return 0
+
+
 def _diagnose(given: argparse.Namespace) -> int:
-    findings = diagnose(given.store)
+    findings = diagnose(given.store, given.encryption_keys)
     say_json([finding._asdict() for finding in findings])
     return exit_code(findings)
 
 
 def _contents(manifest: Manifest) -> str:
     facts = manifest.facts
+    encrypted = f", encrypted with the master key {facts.encrypted_with}" if facts.encrypted_with else ""
     return (
         f"{manifest.bytes:,} bytes, branches {facts.branches:,}, messages {facts.messages:,},"
-        f" revisions {facts.revisions:,}"
+        f" revisions {facts.revisions:,}{encrypted}"
     )
 
 

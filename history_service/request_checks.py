@@ -249,9 +249,10 @@ def check_add_messages(request: history_pb.AddMessagesRequest, limits: Limits) -
     for index, message in enumerate(messages):
         field = f"messages[{index}]"
         validate_message(message, field, checks.violations, limits)
-        if message.id and message.id in seen:
-            checks.add(f"{field}.id", "comes twice in the batch")
-        seen.add(message.id)
+        if message_id := message.id:
+            if message_id in seen:
+                checks.add(f"{field}.id", "comes twice in the batch")
+            seen.add(message_id)
         if message.HasField("system"):
             systems += 1
             if systems > 1:

@@ -7,7 +7,7 @@ status. Errors per RPC are listed in the proto.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -22,7 +22,7 @@ from antiphon_client.action_draft import draft_response
 from antiphon_client.edge.call import current_call
 from antiphon_client.edge.metrics import Published
 from antiphon_client.edge.offload import run_weighted
-from antiphon_client.ids import new_id, new_ordered_id
+from antiphon_client.ids import new_id, new_ordered_ids
 from antiphon_client.limits import Limits
 from history_service import delta_stream, encoding, paging, sweeping, watch_stream
 from history_service import request_checks as checks
@@ -70,7 +70,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         *,
         clock: Callable[[], int] = time.time_ns,
         make_id: Callable[[], str] = new_id,
-        make_message_id: Callable[[], str] = new_ordered_id,
+        make_message_ids: Callable[[int], Sequence[str]] = new_ordered_ids,
         watch_times: WatchTimes = DEFAULT_TIMES,
         keeping: Keeping = DEFAULT_KEEPING,
         snapshot_cache_bytes: int = DEFAULT_CACHE_BYTES,
@@ -82,14 +82,14 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             limits: Bounds on messages, batches, pages, replies and frames.
             clock: Returns nanoseconds since the epoch.
             make_id: Returns a fresh canonical UUID for a branch or an incarnation.
-            make_message_id: Returns one for a message.
+            make_message_ids: Returns so many for messages.
             watch_times: How long a watch is quiet.
             keeping: How long deleted branches and former revisions are kept.
             snapshot_cache_bytes: Bytes of encoded snapshots kept in memory; 0 keeps none.
         """
         self._store = store
         self._limits = limits
-        self._stamper = Stamper(clock, make_id, make_message_id, limits.message_bytes)
+        self._stamper = Stamper(clock, make_id, make_message_ids, limits.message_bytes)
         self._watch_times = watch_times
         self._keeping = keeping
         self._signals = Signals()
@@ -372,9 +372,9 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         return response_bytes
 
 
-async def _off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+def _off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
     """Do work in step with the current request's size; see ``run_weighted``."""
-    return await run_weighted(len(current_call().request_bytes), work, *args, **kwargs)
+    return run_weighted(len(current_call().request_bytes), work, *args, **kwargs)
 
 
 def _at_revision(request: checks.BranchRead) -> int | None:

@@ -14,7 +14,7 @@ from antiphon_client.edge.addresses import default_address
 from antiphon_client.edge.settings import ALL_LIMITS, EdgeSettings
 from antiphon_client.limits import Limits
 from history_service.snapshot_cache import DEFAULT_CACHE_BYTES
-from history_service.storage import masked_url, open_store
+from history_service.storage import MEMORY_URL, load_ring, masked_url, open_store
 from history_service.storage.postgres_limits import DEFAULT_POSTGRES_LIMITS, PostgresLimits
 from history_service.sweeping import DEFAULT_KEEPING
 
@@ -52,6 +52,7 @@ class HistorySettings(EdgeSettings):
         snapshot_cache_bytes: Bytes of encoded snapshots kept in memory; 0 keeps none.
         commit_budget_seconds: What a write is given to be committed: one whose deadline
             leaves less is DEADLINE_EXCEEDED at once and not written; 0 tries every one.
+        encryption_keys: The file of the master keys that the store encrypts with; None writes in clear.
     """
 
     model_config = SettingsConfigDict(env_prefix="ANTIPHON_HISTORY_")
@@ -70,6 +71,7 @@ class HistorySettings(EdgeSettings):
     kept_revisions: Annotated[int, Ge(0)] = DEFAULT_KEEPING.revisions
     snapshot_cache_bytes: Annotated[int, Ge(0)] = DEFAULT_CACHE_BYTES
     commit_budget_seconds: Annotated[float, Ge(0)] = 0.01
+    encryption_keys: str | None = None
 
     @field_validator("limits")
     @classmethod
@@ -84,6 +86,19 @@ class HistorySettings(EdgeSettings):
         # Naming a store opens nothing; whether it can be opened shows at the start.
         open_store(value)
         return value
+
+    @field_validator("encryption_keys")
+    @classmethod
+    def _keys_can_be_read(cls, value: str | None) -> str | None:
+        if value is not None:
+            load_ring(value)
+        return value
+
+    @model_validator(mode="after")
+    def _keys_have_a_use(self) -> Self:
+        if self.encryption_keys is not None and self.store == MEMORY_URL:
+            raise ValueError(f"--encryption-keys: {MEMORY_URL} keeps nothing at rest")
+        return self
 
     @model_validator(mode="after")
     def _connections_fit_together(self) -> Self:

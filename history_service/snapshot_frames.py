@@ -72,16 +72,25 @@ class SnapshotFrames:
 
     async def _fresh(self, snapshot: reads.Snapshot) -> AsyncGenerator[Frame]:
         """Yield frames as they are read, and keep them."""
+        last = None
         with self._cache.gather(snapshot) as gathering:
-            order = snapshot_stream.order(self._store, snapshot, self._limits, encoding.snapshot_order)
-            async for part in order:
-                gathering.add_order(part)
-                yield part
-            last = None
-            async with aclosing(self._batches(snapshot, None)) as read:
-                async for last in read:
-                    gathering.add_batch(last)
-                    yield last.part
+            if snapshot.message_count:
+                front = partial(snapshot_stream.read_front, snapshot=snapshot, limits=self._limits)
+                first, last = await self._store.read(front)
+                gathering.add_order(first.part)
+                yield first.part
+                order = snapshot_stream.order(
+                    self._store, snapshot, self._limits, encoding.snapshot_order, first
+                )
+                async for part in order:
+                    gathering.add_order(part)
+                    yield part
+                gathering.add_batch(last)
+                yield last.part
+                async with aclosing(self._batches(snapshot, last)) as read:
+                    async for last in read:
+                        gathering.add_batch(last)
+                        yield last.part
             gathering.keep()
         yield snapshot_stream.footer(last)
 

@@ -1,4 +1,4 @@
-"""Snapshots in parts: one short transaction a part, all at one revision.
+"""Snapshots in parts: short transactions of a part or a few, all at one revision.
 
 Parts are made where they are read, in the store's reading threads: the event
 loop only passes them on, so that one part is read, hashed and rendered while
@@ -27,17 +27,27 @@ if TYPE_CHECKING:
 _FRAME_MARGIN = 16
 """Bytes of a frame around its entries, at most."""
 
+FIRST_BATCH = 64
+"""Messages of the first batch, at most: so few that whoever folds them can begin while the rest is read."""
+
+BATCHES_AT_ONCE = 4
+"""Batches that one transaction reads at most, if they are half a frame together before the last one."""
+
 
 T = TypeVar("T")
 Frame = history_pb.ReadSnapshotResponse | bytes
 """A frame of a snapshot; bytes are encoded already."""
 
 
-class _OrderPart(NamedTuple, Generic[T]):
+class OrderPart(NamedTuple, Generic[T]):
+    """Some ids of a snapshot's order."""
+
     part: T
+    """What they were rendered to."""
     sent: int
     """Ids read up to the last of it."""
     last_id: str
+    """Its last id."""
 
 
 class Batch(NamedTuple, Generic[T]):
@@ -45,6 +55,8 @@ class Batch(NamedTuple, Generic[T]):
 
     part: T
     """What they were rendered to."""
+    size: int
+    """Bytes of the messages."""
     sent: int
     """Messages read up to the last of it."""
     last_id: str
@@ -94,31 +106,45 @@ def order_part_ids(limits: Limits) -> int:
 
 
 async def order(
-    store: HistoryStore, snapshot: reads.Snapshot, limits: Limits, render: Callable[[Sequence[str]], T]
+    store: HistoryStore,
+    snapshot: reads.Snapshot,
+    limits: Limits,
+    render: Callable[[Sequence[str]], T],
+    former: OrderPart[T] | None = None,
 ) -> AsyncIterator[T]:
-    """Yield the ids of the selection in parts, none empty, each as ``render`` made it."""
-    most = order_part_ids(limits)
-    if snapshot.chosen is not None:
-        for start in range(0, snapshot.message_count, most):
-            yield render(snapshot.chosen[start : start + most])
-        return
-    sent, after = 0, None
-    while sent < snapshot.message_count:
-        work = partial(_read_order_part, snapshot=snapshot, sent=sent, after=after, limit=most, render=render)
-        part, sent, after = await store.read(work)
-        yield part
+    """Yield the ids of the selection in parts, none empty, each as ``render`` made it.
+
+    All of them, or those after a former part.
+    """
+    last = former
+    while (0 if last is None else last.sent) < snapshot.message_count:
+        work = partial(_read_order, snapshot=snapshot, limits=limits, render=render, former=last)
+        last = await store.read(work)
+        yield last.part
 
 
-def _read_order_part(
+def _read_order(
     tx: ReadTransaction,
     snapshot: reads.Snapshot,
-    sent: int,
-    after: str | None,
-    limit: int,
+    limits: Limits,
     render: Callable[[Sequence[str]], T],
-) -> _OrderPart[T]:
-    message_ids = reads.snapshot_ids(tx, snapshot, after, limit)
-    return _OrderPart(render(message_ids), sent + len(message_ids), message_ids[-1])
+    former: OrderPart[T] | None,
+) -> OrderPart[T]:
+    reads.check_kept(tx, snapshot)
+    sent, after = (0, None) if former is None else (former.sent, former.last_id)
+    message_ids = reads.snapshot_ids(tx, snapshot, sent, after, order_part_ids(limits))
+    return OrderPart(render(message_ids), sent + len(message_ids), message_ids[-1])
+
+
+def read_front(
+    tx: ReadTransaction, snapshot: reads.Snapshot, limits: Limits
+) -> tuple[OrderPart[bytes], Batch[bytes]]:
+    """Read the first frames of a snapshot that is not empty, the order's and the messages'.
+
+    One after the other they are so little work that handing it over would be half of it.
+    """
+    first = _read_order(tx, snapshot, limits, encoding.snapshot_order, None)
+    return first, _read_batch(tx, snapshot, limits, encoding.snapshot_batch, None)
 
 
 async def batches(
@@ -133,50 +159,65 @@ async def batches(
     All of them, or those after a former batch.
     """
 
-    def begin(sent: int, after: str | None, digest: _Hash) -> asyncio.Future[Batch[T]] | None:
-        if sent == snapshot.message_count:
+    def begin(former: Batch[T] | None) -> asyncio.Future[list[Batch[T]]] | None:
+        if (0 if former is None else former.sent) == snapshot.message_count:
             return None
+        work = partial(_read_some, snapshot=snapshot, limits=limits, render=render, former=former)
+        return _begin(store.read(work))
 
-        def read(tx: ReadTransaction) -> Batch[T]:
-            return _read_batch(tx, snapshot, sent, after, digest, limits, render)
-
-        return _begin(store.read(read))
-
-    # The next batch is read while this one is on its way.
-    if former is None:
-        ahead = begin(0, None, hashlib.sha256())
-    else:
-        ahead = begin(former.sent, former.last_id, former.digest)
+    # The next ones are read while these are on their way.
+    ahead = begin(former)
     try:
         while ahead is not None:
-            batch = await ahead
-            ahead = begin(batch.sent, batch.last_id, batch.digest)
-            yield batch
+            some = await ahead
+            ahead = begin(some[-1])
+            for batch in some:
+                yield batch
     finally:
         if ahead is not None:
             ahead.cancel()
 
 
+def _read_some(
+    tx: ReadTransaction,
+    snapshot: reads.Snapshot,
+    limits: Limits,
+    render: Callable[[list[bytes]], T],
+    former: Batch[T] | None,
+) -> list[Batch[T]]:
+    """Read the first batch, or a few after a former one: of small ones, handing over is a good part."""
+    reads.check_kept(tx, snapshot)
+    some = [_read_batch(tx, snapshot, limits, render, former)]
+    most = 1 if former is None else BATCHES_AT_ONCE
+    size = some[0].size
+    while len(some) < most and size < limits.frame_bytes // 2 and some[-1].sent < snapshot.message_count:
+        some.append(_read_batch(tx, snapshot, limits, render, some[-1]))
+        size += some[-1].size
+    return some
+
+
 def _read_batch(
     tx: ReadTransaction,
     snapshot: reads.Snapshot,
-    sent: int,
-    after: str | None,
-    digest: _Hash,
     limits: Limits,
     render: Callable[[list[bytes]], T],
+    former: Batch[T] | None,
 ) -> Batch[T]:
     most = limits.snapshot_batch_messages
     # A single message may be larger than a frame; the read allows it one.
     max_bytes = limits.frame_bytes - _FRAME_MARGIN - most * encoding.FIELD_OVERHEAD
+    if former is None:
+        sent, after, digest, most = 0, None, hashlib.sha256(), min(most, FIRST_BATCH)
+    else:
+        # A copy, as a store may read again.
+        sent, after, digest = former.sent, former.last_id, former.digest.copy()
     bodies = reads.snapshot_batch(tx, snapshot, sent, after, most, max_bytes)
-    # A copy, as a store may read again.
-    digest = digest.copy()
-    digest.update(b"".join(bodies))
-    return Batch(render(bodies), sent + len(bodies), id_of(bodies[-1]), digest)
+    joined = b"".join(bodies)
+    digest.update(joined)
+    return Batch(render(bodies), len(joined), sent + len(bodies), id_of(bodies[-1]), digest)
 
 
-def _begin(read: Coroutine[Any, Any, Batch[T]]) -> asyncio.Future[Batch[T]]:
+def _begin(read: Coroutine[Any, Any, T]) -> asyncio.Future[T]:
     """Start a read that may be given up; a failure nobody waits for is nobody's."""
     begun = asyncio.ensure_future(read)
     begun.add_done_callback(lambda done: done.cancelled() or done.exception())

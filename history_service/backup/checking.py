@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 import apsw
@@ -12,7 +12,13 @@ import apsw
 from antiphon_client.errors import StoreCorruptError
 from history_service.backup import BackupError
 from history_service.backup.manifest import DATABASE_NAME, Manifest, facts_of, file_sha256, read_manifest
+from history_service.storage.sqlite.keys import keys_at_hand
 from history_service.storage.sqlite.migrations import known_migrations, require_schema
+from history_service.storage.sqlite.sealed_rows import open_all
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import KeyRing, StoreKeys
 
 
 class Rule(NamedTuple):
@@ -148,13 +154,40 @@ def check_facts(connection: apsw.Connection, manifest: Manifest) -> None:
         raise BackupError("the database does not hold what the manifest says")
 
 
-def verify_backup(folder: Path) -> Manifest:
+def check_keys(connection: apsw.Connection, store: Path, ring: KeyRing | None) -> StoreKeys | None:
+    """Check that all that is encrypted in a database opens with the master keys at hand.
+
+    Args:
+        connection: The database.
+        store: What to call it.
+        ring: The master keys; None where none were given.
+
+    Returns:
+        Its keys; None where it is in clear.
+
+    Raises:
+        BackupError: A master key is lacking or another, or something does not open.
+    """
+    try:
+        keys = keys_at_hand(connection, str(store), ring)
+        if keys is not None:
+            open_all(connection, keys)
+    except StoreCorruptError as error:
+        raise BackupError(str(error)) from None
+    return keys
+
+
+def verify_backup(folder: Path, ring: KeyRing | None = None) -> Manifest:
     """Check a backup in every way, without changing anything; costs some passes over the file.
 
     How its rows agree is checked where its schema is the newest; a restore brings an older one up first.
 
+    Args:
+        folder: The backup.
+        ring: The master keys of an encrypted store; without them what is encrypted is not opened.
+
     Raises:
-        BackupError: It is not whole; the text says why.
+        BackupError: It is not whole, or does not open with these keys; the text says why.
     """
     manifest = check_file(folder)
     uri = f"file:{quote(str(folder.resolve() / DATABASE_NAME))}?immutable=1"
@@ -165,6 +198,8 @@ def verify_backup(folder: Path) -> Manifest:
             check_facts(connection, manifest)
             if manifest.schema_version == known_migrations()[-1].version:
                 check_rows(connection)
+            if ring is not None:
+                check_keys(connection, folder, ring)
     except apsw.Error as error:
         raise BackupError(f"the database is damaged: {error}") from error
     return manifest

@@ -11,13 +11,18 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import apsw
 
 from antiphon.history.v1 import branch_pb2
 from history_service.storage.codec import id_blob, id_text
+from history_service.storage.sealed import is_sealed
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import StoreKeys
 
 _UUID_BYTES = 36
 _FIELD_START = bytes((branch_pb2.Branch.INCARNATION_FIELD_NUMBER << 3 | 2, _UUID_BYTES))
@@ -27,27 +32,37 @@ _FIELD = re.compile(
 )
 
 
-def renew_incarnations(connection: apsw.Connection) -> None:
+def renew_incarnations(connection: apsw.Connection, keys: StoreKeys | None = None) -> None:
     """Give every branch a new incarnation, in its row and in the responses that name it; one transaction.
 
     A recorded response answers a request that is sent again, so it too has to
     name the branch as it is now.
+
+    Args:
+        connection: The database.
+        keys: The keys of an encrypted one.
     """
     renewed = _renewal()
 
-    def with_renewed(response: bytes) -> bytes:
-        return _FIELD.sub(lambda match: _FIELD_START + _renewed_text(match[1], renewed), response)
+    def with_renewed(tenant: str, request_id: bytes, request_hash: bytes, stored: bytes) -> bytes | None:
+        """Return what is to be stored in the response's place; None where it names no incarnation."""
+        response = stored
+        if keys is not None:
+            request_hash, response = keys.store.open_response(tenant, request_id, request_hash, stored)
+        now, found = _FIELD.subn(lambda match: _FIELD_START + _renewed_text(match[1], renewed), response)
+        if not found:
+            return None
+        if keys is None or not is_sealed(stored):
+            return now
+        return keys.store.seal_response(tenant, request_id, request_hash, now)[1]
 
-    functions: dict[str, Callable[..., Any]] = {
-        "renewed": renewed,
-        "names_incarnation": lambda response: _FIELD.search(response) is not None,
-        "with_renewed": with_renewed,
-    }
+    functions: dict[str, Callable[..., Any]] = {"renewed": renewed, "with_renewed": with_renewed}
     for name, function in functions.items():
-        connection.create_scalar_function(name, function, 1)
+        connection.create_scalar_function(name, function)
     with connection:
         connection.execute(
-            "UPDATE recorded_response SET response = with_renewed(response) WHERE names_incarnation(response)"
+            "UPDATE recorded_response SET response ="
+            " coalesce(with_renewed(tenant_id, request_id, request_hash, response), response)"
         )
         connection.execute("UPDATE branch SET incarnation = renewed(incarnation)")
 

@@ -13,6 +13,8 @@ import apsw
 
 from history_service.backup import BackupError
 from history_service.storage.codec import id_text
+from history_service.storage.sealed import told
+from history_service.storage.sqlite.keys import masters_of
 
 FORMAT = "antiphon-backup"
 FORMAT_VERSION = 1
@@ -35,6 +37,7 @@ class Facts:
         last_commit: Name of the last writer that changed a branch, and the number of its change;
             empty while none has.
         exchange_messages: Messages queued in exchanges.
+        encrypted_with: Names and ids of the master keys that it takes to read it; empty where it is in clear.
     """
 
     branches: int
@@ -44,6 +47,7 @@ class Facts:
     heads_sha256: str
     last_commit: str
     exchange_messages: int
+    encrypted_with: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ def facts_of(connection: apsw.Connection) -> Facts:
         digest.hexdigest(),
         _last_commit(connection),
         connection.execute("SELECT coalesce(sum(message_count), 0) FROM exchange").get,
+        told(masters_of(connection)),
     )
 
 

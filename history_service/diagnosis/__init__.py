@@ -18,15 +18,16 @@ from history_service.storage import SQLITE_SCHEME
 __all__ = ["diagnose"]
 
 
-def diagnose(store: str) -> list[Finding]:
+def diagnose(store: str, key_file: str | None = None) -> list[Finding]:
     """Look at versions, a store, its disk and the clock; reads the whole file once.
 
     Args:
         store: The store's URL.
+        key_file: The file of master keys that the service is given; None for none.
     """
     versions = version_findings(requirements())
     if not store.startswith(SQLITE_SCHEME):
         kind = store.partition(":")[0]
         return [*versions, Finding("store.file", "ok", f"{kind} is no file, so nothing here looks into it")]
     path = Path(store.removeprefix(SQLITE_SCHEME)).absolute()
-    return [*versions, *store_findings(path), *disk_findings(path.parent), *clock_findings(path)]
+    return [*versions, *store_findings(path, key_file), *disk_findings(path.parent), *clock_findings(path)]

@@ -12,6 +12,7 @@ import apsw
 
 from antiphon_client.errors import StoreCorruptError
 from antiphon_client.findings import Finding
+from history_service.diagnosis.keys import key_finding
 from history_service.storage.sqlite.connection import WAL_SIZE_LIMIT, open_observer
 from history_service.storage.sqlite.migrations import known_migrations, require_schema
 
@@ -21,10 +22,14 @@ LONG_LOG_BYTES = 4 * WAL_SIZE_LIMIT
 _RESTORE = 'restore a backup with "antiphon restore", and keep this file for whoever looks for the cause'
 
 
-def store_findings(path: Path) -> Iterator[Finding]:
-    """Look at a store's file: whether it opens, its schema, its pages, its log, its permissions.
+def store_findings(path: Path, key_file: str | None = None) -> Iterator[Finding]:
+    """Look at a store's file: whether it opens, its schema, pages, keys, log and permissions.
 
-    Costs one pass over the file.
+    Costs one pass over the file, and some microseconds a branch where it is encrypted.
+
+    Args:
+        path: The file.
+        key_file: The file of master keys that the service is given; None for none.
     """
     if not path.exists():
         advice = "none if it is new: the service makes it; else name the store with --store"
@@ -35,6 +40,7 @@ def store_findings(path: Path) -> Iterator[Finding]:
             connection.execute("BEGIN")
             yield _schema(connection)
             yield _pages(connection)
+            yield key_finding(connection, path, key_file)
     except (apsw.NotADBError, apsw.CorruptError) as error:
         yield Finding("store.file", "failure", f"{path} is damaged: {error}", _RESTORE)
     except apsw.Error as error:

@@ -19,6 +19,7 @@ from history_service.domain.prepared import ACTION_REQUEST, PreparedMessage, dec
 from history_service.domain.views import replace_view
 from history_service.storage.port import BranchRow, Member, NewMember, WriteTransaction
 
+_ORDER_KEY = attrgetter("order_key")
 _SINGLE_SCANS = 4
 """Indexes counted one by one; for more, one scan of the whole order serves all."""
 
@@ -132,7 +133,9 @@ class Changeset:
         """Return an entry's message, decoded. Change it through this class only."""
         if entry.message is None:
             body = entry.body
-            entry.message = decode(body if isinstance(body, bytes) else self.tx.body(self.branch.key, body))
+            if isinstance(body, int):
+                body = self.tx.body(self.branch.key, entry.message_id, body)
+            entry.message = decode(body)
         return entry.message
 
     def index_of(self, entry: Entry) -> int:
@@ -265,7 +268,7 @@ class Changeset:
         if ended:
             tx.remove_members(key, revision, ended)
         if dirty:
-            dirty.sort(key=attrgetter("order_key"))
+            dirty.sort(key=_ORDER_KEY)
             tx.insert_members(key, revision, [entry.new_row() for entry in dirty])
         if self._new_view is not None:
             replace_view(tx, self.branch, self._new_view)

@@ -76,7 +76,7 @@ def clone_messages(
     cut = {member.message_id for member in source.cut_pairs(tx)}
     originals = [decode(body) for body in _bodies(tx, source, up_to)]
     kinds = {message.id: _kind(message) for message in originals}
-    new_ids = {message_id: stamper.new_message_id() for message_id in kinds}
+    new_ids = dict(zip(kinds, stamper.new_message_ids(len(kinds)), strict=True))
     seconds, nanos = divmod(stamper.clock(), NANOSECONDS)
     messages = []
     for message in originals:

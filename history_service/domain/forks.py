@@ -113,7 +113,7 @@ def _copy(tx: WriteTransaction, source: ForkSource, branch: BranchRow) -> None:
 
 
 def _unlinked(tx: WriteTransaction, key: BranchKey, member: Member) -> NewMember:
-    message = decode(tx.body(key, member.body))
+    message = decode(tx.body(key, member.message_id, member.body))
     set_link(message, None)
     return NewMember(member.message_id, member.order_key, member.kind, None, member.interim, encode(message))
 

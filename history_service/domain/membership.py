@@ -17,7 +17,7 @@ from history_service.domain import links
 from history_service.domain.changeset import Changeset, Entry
 from history_service.domain.order_keys import GAP, SYSTEM_KEY, between, make_room
 from history_service.domain.prepared import ACTION_REQUEST, ACTION_RESPONSE, SYSTEM, PreparedMessage
-from history_service.storage.port import BranchRow, WriteTransaction
+from history_service.storage.port import BranchRow, NewMember, WriteTransaction
 
 
 def add_messages(
@@ -31,12 +31,50 @@ def add_messages(
         ActionRequestUnknownError: A response names no request of the branch.
         ActionAlreadyAnsweredError: A response names a request that has its answer.
     """
+    if branch.view_epoch is None and all(map(_concerns_no_other, batch)):
+        return _append(tx, branch, batch)
     changes = Changeset(tx, branch)
     _look_ahead(changes, batch)
     written = [
         put(changes, prepared, f"messages[{index}]", allow_unresolved) for index, prepared in enumerate(batch)
     ]
     return store_batch(changes, written)
+
+
+def _concerns_no_other(prepared: PreparedMessage) -> bool:
+    """Tell whether a message is appended whatever a branch without a view holds, and nothing else changes.
+
+    Nothing can await a request whose id the server has just made.
+    """
+    return prepared.fresh and prepared.link_id is None and prepared.kind != SYSTEM
+
+
+def _append(
+    tx: WriteTransaction, branch: BranchRow, batch: Sequence[PreparedMessage]
+) -> history_pb.AddMessagesResponse:
+    """Append messages that concern no other: what a changeset would do, at half its cost.
+
+    Nearly every write is one of these.
+    """
+    index = branch.message_count
+    last_key = branch.last_key + GAP * len(batch)
+    order_keys = range(branch.last_key + GAP, last_key + 1, GAP)
+    rows = [
+        NewMember(prepared.message_id, order_key, prepared.kind, None, prepared.interim, prepared.body)
+        for prepared, order_key in zip(batch, order_keys, strict=True)
+    ]
+    message_ids = [prepared.message_id for prepared in batch]
+    branch.last_key = last_key
+    branch.message_count = index + len(batch)
+    tx.insert_members(branch.key, branch.revision, rows)
+    operations = [("append", index, message_ids)]
+    change_log.record(tx, branch, change_log.ChangeKind.MEMBERSHIP, operations)
+    tx.save_head(branch)
+    response = history_pb.AddMessagesResponse()
+    place = response.placements.add
+    for place_index, message_id in enumerate(message_ids, index):
+        place(message_id=message_id, index=place_index)
+    return response
 
 
 def _look_ahead(changes: Changeset, batch: Sequence[PreparedMessage]) -> None:

@@ -6,14 +6,18 @@ encodes again only what depends on the branch (action links, a kept created_at).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon_client.errors import SizeLimitExceededError, StoreCorruptError
-from antiphon_client.ids import is_canonical_uuid
-from antiphon_client.messages.validation import canonicalize_message, kind_of
+from antiphon_client.ids import ID_LENGTH, is_canonical_uuid
+from antiphon_client.messages.validation import canonicalize_message
+from antiphon_client.splicing import FieldPrefixes
 
 SYSTEM = int(history_pb.MESSAGE_KIND_SYSTEM)
 ACTION_REQUEST = int(history_pb.MESSAGE_KIND_ACTION_REQUEST)
@@ -33,12 +37,14 @@ NANOSECONDS = 10**9
 _ROOM = 64
 """Bytes a stored message may still gain: an action link, an earlier time, longer lengths around them."""
 
-_ID_FIELD = slice(2, 38)
+_ID_PREFIX = FieldPrefixes(message_pb.Message.DESCRIPTOR, "id")[ID_LENGTH]
+_TIME_PREFIXES = FieldPrefixes(message_pb.Message.DESCRIPTOR, "created_at")
+
+_ID_FIELD = slice(len(_ID_PREFIX), len(_ID_PREFIX) + ID_LENGTH)
 """Where an encoded message holds its id: field 1 comes first, behind tag and length."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedMessage:
+class PreparedMessage(NamedTuple):
     """One message of a write. A store may run a write twice, so nothing changes it.
 
     Attributes:
@@ -67,24 +73,24 @@ class Stamper:
     Attributes:
         clock: Returns nanoseconds since the epoch.
         new_id: Returns a fresh canonical UUID for a branch or an incarnation.
-        new_message_id: Returns one for a message.
+        new_message_ids: Returns so many for messages.
         message_bytes: The largest message as it is stored, in bytes.
     """
 
     clock: Callable[[], int]
     new_id: Callable[[], str]
-    new_message_id: Callable[[], str]
+    new_message_ids: Callable[[int], Sequence[str]]
     message_bytes: int
 
-    def prepare_all(self, messages: Iterable[message_pb.Message]) -> list[PreparedMessage]:
-        """Prepare valid messages for one write; they are changed in place.
+    def prepare_all(self, messages: Sequence[message_pb.Message]) -> list[PreparedMessage]:
+        """Prepare valid messages for one write; they are made canonical in place.
 
         Raises:
             SizeLimitExceededError: With what the service adds, one is too large.
         """
-        # Timestamp's own conversion costs as much as the rest of this.
-        seconds, nanos = divmod(self.clock(), NANOSECONDS)
-        batch = [self._prepare(message, seconds, nanos) for message in messages]
+        ids = iter(self.new_message_ids(sum(not message.id for message in messages)))
+        time_field = _time_field(self.clock())
+        batch = [_prepare(message, ids, time_field) for message in messages]
         for index, prepared in enumerate(batch):
             size = len(prepared.body) + _ROOM
             if size > self.message_bytes:
@@ -96,27 +102,42 @@ class Stamper:
                 )
         return batch
 
-    def _prepare(self, message: message_pb.Message, seconds: int, nanos: int) -> PreparedMessage:
-        canonicalize_message(message)
-        fresh = not message.id
-        if fresh:
-            message.id = self.new_message_id()
-        timed = message.HasField("created_at")
+
+def _prepare(message: message_pb.Message, ids: Iterator[str], time_field: bytes) -> PreparedMessage:
+    kind = KIND_NUMBERS[canonicalize_message(message)]
+    given = message.id
+    timed = message.HasField("created_at")
+    link_id, interim = None, False
+    if kind == ACTION_RESPONSE:
+        response = message.action_response
+        link_id = response.action_request_id if response.HasField("action_request_id") else None
+        interim = response.state == message_pb.ACTION_RESPONSE_STATE_INTERIM
+    # What the service adds are the first fields of an encoding, and setting them costs more than the
+    # encoding of a short message: they are put before what the caller sent, unless that has one of them.
+    if given:
         if not timed:
-            message.created_at.seconds = seconds
-            message.created_at.nanos = nanos
-        kind = KIND_NUMBERS[kind_of(message)]
-        link_id, interim = None, False
-        if kind == ACTION_RESPONSE:
-            response = message.action_response
-            link_id = response.action_request_id if response.HasField("action_request_id") else None
-            interim = response.state == message_pb.ACTION_RESPONSE_STATE_INTERIM
-        return PreparedMessage(message.id, encode(message), kind, fresh, timed, link_id, interim)
+            message.MergeFromString(time_field)
+        return PreparedMessage(given, encode(message), kind, False, timed, link_id, interim)
+    message_id = next(ids)
+    head = _ID_PREFIX + message_id.encode("ascii")
+    body = head + encode(message) if timed else head + time_field + encode(message)
+    return PreparedMessage(message_id, body, kind, True, timed, link_id, interim)
+
+
+def _time_field(now: int) -> bytes:
+    """Encode a message's created_at, from nanoseconds since the epoch."""
+    # Timestamp's own conversion takes several times as long.
+    seconds, nanos = divmod(now, NANOSECONDS)
+    encoded = Timestamp(seconds=seconds, nanos=nanos).SerializeToString()
+    return _TIME_PREFIXES[len(encoded)] + encoded
 
 
 def encode(message: message_pb.Message) -> bytes:
-    """Encode a message as it is stored: fields in number order, the id first."""
-    return message.SerializeToString(deterministic=True)
+    """Encode a message as it is stored: fields in number order, the id first.
+
+    The same message always has the same bytes: it has no map, whose order alone is not fixed.
+    """
+    return message.SerializeToString()
 
 
 def decode(body: bytes) -> message_pb.Message:

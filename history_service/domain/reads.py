@@ -123,14 +123,15 @@ def open_snapshot(
     return Snapshot(branch, row.key, at, view, chosen, count, system)
 
 
-def snapshot_ids(tx: ReadTransaction, snapshot: Snapshot, after: str | None, limit: int) -> list[str]:
-    """Read the next ids of a snapshot's order.
+def snapshot_ids(
+    tx: ReadTransaction, snapshot: Snapshot, sent: int, after: str | None, limit: int
+) -> Sequence[str]:
+    """Read the next ids of a snapshot's order: ``sent`` were read, the last of them is ``after``.
 
-    Raises:
-        BranchDeletedError: The branch was deleted since.
-        RevisionExpiredError: The revision was dropped since.
+    The snapshot is one that ``check_kept`` lets pass in this transaction.
     """
-    check_kept(tx, snapshot)
+    if snapshot.chosen is not None:
+        return snapshot.chosen[sent : sent + limit]
     return tx.read_ids(snapshot.key, snapshot.at, view=snapshot.view, after=after, limit=limit)
 
 
@@ -150,12 +151,11 @@ def snapshot_batch(
 ) -> list[bytes]:
     """Read the next messages of a snapshot: ``sent`` were read, the last of them is ``after``.
 
+    The snapshot is one that ``check_kept`` lets pass in this transaction.
+
     Raises:
-        BranchDeletedError: The branch was deleted since.
-        RevisionExpiredError: The revision was dropped since.
         StoreCorruptError: The last message's bytes hold another id than its own.
     """
-    check_kept(tx, snapshot)
     key, at = snapshot.key, snapshot.at
     if snapshot.chosen is not None:
         return tx.read_selected(key, at, snapshot.chosen[sent : sent + limit], max_bytes)

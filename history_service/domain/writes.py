@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from antiphon_client.errors import RequestIdReusedError, RevisionConflictError
 from history_service.domain.branches import open_branch
@@ -39,8 +39,7 @@ class CreationResponse(Protocol):
         """Encode it."""
 
 
-@dataclass(frozen=True, slots=True)
-class WriteCall:
+class WriteCall(NamedTuple):
     """One write as it was asked.
 
     Attributes:

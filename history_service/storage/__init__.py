@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from history_service.storage.port import HistoryStore
 from history_service.storage.postgres_limits import DEFAULT_POSTGRES_LIMITS, PostgresLimits
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import KeyRing
 
 MEMORY_URL = "memory:"
 SQLITE_SCHEME = "sqlite:"
@@ -32,13 +37,30 @@ def _masked_parameter(parameter: str) -> str:
     return f"{name}{equals}***" if "password" in unquote(name).lower() else parameter
 
 
-def open_store(url: str, postgres: PostgresLimits = DEFAULT_POSTGRES_LIMITS) -> HistoryStore:
+def load_ring(path: str) -> KeyRing:
+    """Read the file of the master keys to encrypt with.
+
+    Raises:
+        ValueError: The file is wrong, or the package that encrypts is not installed.
+    """
+    try:
+        from history_service.storage.envelope import KeyRing
+    except ImportError:
+        raise ValueError("encryption needs the package cryptography: install antiphon[encryption]") from None
+    return KeyRing.load(path)
+
+
+def open_store(
+    url: str, postgres: PostgresLimits = DEFAULT_POSTGRES_LIMITS, ring: KeyRing | None = None
+) -> HistoryStore:
     """Make the store a URL names; it opens nothing before its ``start``.
 
     Args:
         url: ``memory:`` (lost with the process), ``sqlite:PATH`` (one file) or
             ``postgresql://...`` (a database, which replicas may share).
         postgres: Bounds of a PostgreSQL store.
+        ring: Master keys to encrypt with what is written; None writes in clear.
+            The memory store has nothing at rest and needs none.
 
     Raises:
         ValueError: The URL names no store, or its library is not installed.
@@ -52,7 +74,7 @@ def open_store(url: str, postgres: PostgresLimits = DEFAULT_POSTGRES_LIMITS) -> 
     if path and path != url:
         from history_service.storage.sqlite import open_sqlite_store
 
-        return open_sqlite_store(path)
+        return open_sqlite_store(path, ring)
     if url.startswith(POSTGRES_SCHEMES):
         try:
             from history_service.storage.postgres import PostgresStore
@@ -60,7 +82,7 @@ def open_store(url: str, postgres: PostgresLimits = DEFAULT_POSTGRES_LIMITS) -> 
             raise ValueError(
                 "a PostgreSQL store needs the extra: pip install 'antiphon[postgres]'"
             ) from error
-        return PostgresStore(url, limits=postgres)
+        return PostgresStore(url, limits=postgres, ring=ring)
     # The rest of it may hold a secret.
     scheme, colon, _ = url.partition(":")
     raise ValueError(f"not a store: {scheme + colon!r}; use memory:, sqlite:PATH or postgresql://...")

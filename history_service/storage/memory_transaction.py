@@ -112,7 +112,7 @@ class Transaction:
         """See ``ReadTransaction.linked_members``."""
         return [row.as_member() for row in self._branch(key).members.all_live() if row.link_id in message_ids]
 
-    def body(self, key: BranchKey, number: int) -> bytes:
+    def body(self, key: BranchKey, message_id: str, number: int) -> bytes:
         """See ``ReadTransaction.body``."""
         try:
             return self._store.bodies[number]
@@ -150,7 +150,7 @@ class Transaction:
         """See ``ReadTransaction.message_sizes``."""
         members = self._branch(key).members
         rows = (members.at(message_id, at) for message_id in message_ids)
-        return {row.message_id: len(self.body(key, row.body)) for row in rows if row is not None}
+        return {row.message_id: len(self._store.bodies[row.body]) for row in rows if row is not None}
 
     def read_selected(
         self, key: BranchKey, at: int, message_ids: Sequence[str], max_bytes: int
@@ -169,7 +169,7 @@ class Transaction:
         row = self._branch(key).members.at(message_id, at)
         if row is None:
             raise StoreCorruptError("a selected message is missing")
-        return self.body(key, row.body)
+        return self.body(key, message_id, row.body)
 
     def read_ids(
         self, key: BranchKey, at: int, *, view: int | None, after: str | None, limit: int

@@ -264,8 +264,8 @@ class ReadTransaction(Protocol):
     def linked_members(self, key: BranchKey, message_ids: Collection[str]) -> list[Member]:
         """Find the live members whose ``link_id`` is one of the given ids, by order key."""
 
-    def body(self, key: BranchKey, number: int) -> bytes:
-        """Return a body.
+    def body(self, key: BranchKey, message_id: str, number: int) -> bytes:
+        """Return the body of a member row of the branch, ended or not.
 
         Raises:
             StoreCorruptError: There is none of that number.

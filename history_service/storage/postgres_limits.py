@@ -14,7 +14,7 @@ class PostgresLimits:
             a replica has one that writes.
         max_connections: Reading connections at most; more reads wait.
         connect_seconds: How long making a connection may take.
-        statement_seconds: How long one statement may take.
+        statement_seconds: How long one statement may take, or the answer to a commit.
         idle_seconds: After how long without a read a connection over
             ``min_connections`` is closed.
         conflict_seconds: How long a write that conflicts with other replicas'

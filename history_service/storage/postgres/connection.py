@@ -12,6 +12,7 @@ from psycopg import conninfo, errors
 from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper
 
+from history_service.storage.postgres.committing import LateCommitError, commit, has_answered
 from history_service.storage.postgres_limits import PostgresLimits
 
 Values: TypeAlias = Mapping[str, Any]
@@ -43,12 +44,25 @@ _PREPARED_MOST = 300
 _PLANNER = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
 
 
+def check_url(url: str) -> None:
+    """Refuse a text that is no libpq URL.
+
+    Raises:
+        ValueError: It cannot be read. The error does not repeat it: it may hold a secret.
+    """
+    try:
+        conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        raise ValueError("the PostgreSQL URL cannot be read, or has a parameter libpq lacks") from None
+
+
 class Session:
     """A connection, outside a transaction until ``begin``; rows come as tuples, bytes as bytes.
 
     Attributes:
         connection: The connection.
         warnings: Warnings the server has sent since this was emptied.
+        is_late: Whether a commit has not been answered in time.
     """
 
     def __init__(self, url: str, limits: PostgresLimits) -> None:
@@ -64,7 +78,9 @@ class Session:
         parameters: dict[str, Any] = _DEFAULTS | conninfo.conninfo_to_dict(url)
         parameters.setdefault("connect_timeout", max(2, round(limits.connect_seconds)))
         self.warnings: list[str] = []
+        self.is_late = False
         self._begin: str | None = None
+        self._patience = limits.statement_seconds
         self.connection = psycopg.connect(**parameters, autocommit=True)
         try:
             # One type for all numbers, so that a statement is prepared once; arrays not as text.
@@ -147,11 +163,21 @@ class Session:
         """End the transaction, if a statement has begun one, with its effects.
 
         Raises:
+            LateCommitError: It is not known whether they are there, or will be. The
+                session can only be asked whether it ``has_answered``, and closed.
             psycopg.Error: They are not there, or it is not known, where the connection is lost.
         """
         begun, self._begin = self._begin is None, None
-        if begun and self._cursor.execute("COMMIT").statusmessage != "COMMIT":
-            raise errors.InFailedSqlTransaction("the transaction had failed before its commit")
+        try:
+            if begun and not commit(self.connection, self._patience):
+                raise errors.InFailedSqlTransaction("the transaction had failed before its commit")
+        except LateCommitError:
+            self.is_late = True
+            raise
+
+    def has_answered(self) -> bool:
+        """Tell whether a late commit has been answered by now, or never will be."""
+        return has_answered(self.connection)
 
     def rollback(self) -> None:
         """End the transaction, if one is open, without its effects."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from antiphon_client.errors import StoreCorruptError
 from history_service.storage.codec import id_blob, id_text, optional_id_blob, optional_id_text
@@ -32,6 +32,11 @@ from history_service.storage.postgres import exchange_sql as sql
 from history_service.storage.postgres.columns import of_exchange, of_owner
 from history_service.storage.postgres.connection import Session
 from history_service.storage.postgres.statements import ManyRows
+from history_service.storage.sealed import require_clear
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import StoreKeys
 
 Entry = TypeVar("Entry")
 
@@ -42,9 +47,15 @@ _ROW_BYTES = 1024
 class PostgresExchangeReads:
     """The primitives of ``ExchangeReads``."""
 
-    def __init__(self, session: Session) -> None:
-        """Read through a session; who made it begins and ends its transactions."""
+    def __init__(self, session: Session, store_keys: StoreKeys | None = None) -> None:
+        """Read through a session; who made it begins and ends its transactions.
+
+        Args:
+            session: The session.
+            store_keys: The keys of an encrypted store.
+        """
         self._session = session
+        self._keys = store_keys
 
     def exchange(self, key: ExchangeKey) -> ExchangeRow | None:
         """See ``ExchangeReads.exchange``."""
@@ -85,7 +96,25 @@ class PostgresExchangeReads:
         body: bytes | None = self._session.value(sql.BODY, of_exchange(key, number=number))
         if body is None:
             raise StoreCorruptError("a queued message is missing")
-        return body
+        return self._opened(key, body)
+
+    def _opened(self, key: ExchangeKey, stored: bytes) -> bytes:
+        if self._keys is None:
+            return require_clear(stored)
+        return self._keys.store.open_mail(key.tenant_id, key.exchange_id.encode(), stored)
+
+    def _page(
+        self, key: ExchangeKey, rows: Iterable[Any], decode: Callable[[Any], Entry], limit: int
+    ) -> tuple[list[tuple[Entry, bytes]], bool]:
+        """Take a page off the rows of one of the statements of pages; tell whether they end with it."""
+        page: list[tuple[Entry, bytes]] = []
+        for *columns, fits, body, is_there in rows:
+            if not is_there:
+                raise StoreCorruptError("a queued message is missing")
+            if not fits or len(page) == limit:
+                return page, False
+            page.append((decode(columns), self._opened(key, body)))
+        return page, True
 
     def inbox_page(
         self,
@@ -101,7 +130,7 @@ class PostgresExchangeReads:
         statement = sql.INBOX_PAGE if sender_id is None else sql.INBOX_PAGE_OF_SENDER
         sender = optional_id_blob(sender_id)
         values = of_owner(key, owner_id, after=after, sender=sender, limit=limit + 1, max_bytes=max_bytes)
-        return InboxPage(*_page(self._session.rows(statement, values), inbox_entry, limit))
+        return InboxPage(*self._page(key, self._session.rows(statement, values), inbox_entry, limit))
 
     def dead_letter(self, key: ExchangeKey, dead_letter_id: str) -> DeadLetterRow | None:
         """See ``ExchangeReads.dead_letter``."""
@@ -116,7 +145,7 @@ class PostgresExchangeReads:
         statement = sql.DEAD_PAGE if owner_id is None else sql.DEAD_PAGE_OF_OWNER
         owner = optional_id_blob(owner_id)
         values = of_exchange(key, owner=owner, after=after, limit=limit + 1, max_bytes=max_bytes)
-        return DeadLetterPage(*_page(self._session.rows(statement, values), dead_letter_row, limit))
+        return DeadLetterPage(*self._page(key, self._session.rows(statement, values), dead_letter_row, limit))
 
 
 class Accounts(Protocol):
@@ -132,9 +161,15 @@ class Accounts(Protocol):
 class PostgresExchange(PostgresExchangeReads):
     """The primitives of ``ExchangeWrites``."""
 
-    def __init__(self, session: Session, accounts: Accounts) -> None:
-        """Write through a session, for a transaction."""
-        super().__init__(session)
+    def __init__(self, session: Session, accounts: Accounts, store_keys: StoreKeys | None = None) -> None:
+        """Write through a session, for a transaction.
+
+        Args:
+            session: The session.
+            accounts: The transaction.
+            store_keys: The keys of an encrypted store.
+        """
+        super().__init__(session, store_keys)
         self._accounts = accounts
 
     def save_exchange(self, key: ExchangeKey, row: ExchangeRow) -> None:
@@ -148,7 +183,10 @@ class PostgresExchange(PostgresExchangeReads):
     def put_body(self, key: ExchangeKey, body: bytes) -> int:
         """See ``ExchangeWrites.put_body``."""
         number = self._accounts.new_body()
-        self._insert(sql.INSERT_BODIES, key, [(number, body)], size=len(body))
+        stored = body
+        if self._keys is not None:
+            stored = self._keys.store.seal_mail(key.tenant_id, key.exchange_id.encode(), body)
+        self._insert(sql.INSERT_BODIES, key, [(number, stored)], size=len(body))
         return number
 
     def share_body(self, key: ExchangeKey, number: int, holders: int) -> None:
@@ -297,17 +335,3 @@ class PostgresExchange(PostgresExchangeReads):
 
 def _blobs(ids: Iterable[str]) -> list[bytes]:
     return [id_blob(text) for text in ids]
-
-
-def _page(
-    rows: Iterable[Any], decode: Callable[[Any], Entry], limit: int
-) -> tuple[list[tuple[Entry, bytes]], bool]:
-    """Take a page off the rows of one of the statements of pages; tell whether they end with it."""
-    page: list[tuple[Entry, bytes]] = []
-    for *columns, fits, body, is_there in rows:
-        if not is_there:
-            raise StoreCorruptError("a queued message is missing")
-        if not fits or len(page) == limit:
-            return page, False
-        page.append((decode(columns), body))
-    return page, True

@@ -132,13 +132,14 @@ def _page(entries: str, order: str) -> str:
 
     Its rows: the entries' columns, then whether the body fits, the body, null
     where it does not or there is none, and whether there is one. The first one
-    fits always.
+    fits always. Bodies are looked up as in ``scans.cut_bodies``, and why.
     """
     return (
         "SELECT entry.*, CASE WHEN fits THEN bytes END, bytes IS NOT NULL FROM ("
         "SELECT page.*, row_number() OVER way = 1 OR sum(size) OVER way <= %(max_bytes)s AS fits"
         f" FROM ({entries}) AS page WINDOW way AS (ORDER BY {order} ROWS UNBOUNDED PRECEDING)"
-        f") AS entry LEFT JOIN exchange_body ON {OF_EXCHANGE} AND number = entry.body ORDER BY {order}"
+        f") AS entry LEFT JOIN LATERAL (SELECT bytes FROM exchange_body WHERE {OF_EXCHANGE}"
+        f" AND number = entry.body LIMIT 1) AS found ON true ORDER BY {order}"
     )
 
 

@@ -25,7 +25,10 @@ from antiphon_client.errors import AntiphonError, StoreBusyError, StoreCorruptEr
 CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
 """A transaction that ended so has done nothing and may well succeed when it runs again."""
 
-UNKNOWN_OUTCOME = "the connection was lost while committing: it is not known whether the write was done"
+UNKNOWN_OUTCOME = "the database has not confirmed the commit: it is not known whether the write was done"
+STILL_COMMITTING = (
+    "an earlier commit is not confirmed yet, as if no standby were there: this write was not begun"
+)
 
 _AWAY = (errors.ReadOnlySqlTransaction, psycopg.InterfaceError)
 _BUSY: dict[type[psycopg.Error], str] = {

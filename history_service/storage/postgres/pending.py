@@ -11,6 +11,7 @@ from typing import Any
 from antiphon_client.errors import StoreCorruptError
 from history_service.storage.codec import head_columns, id_blob
 from history_service.storage.port import BranchKey, BranchRow, Member, RecordedResponse
+from history_service.storage.postgres import keys
 from history_service.storage.postgres import writing_sql as sql
 from history_service.storage.postgres.columns import branch_columns
 from history_service.storage.postgres.connection import Session
@@ -32,6 +33,8 @@ class PendingRows:
         bodies: Rows of ``message_body``.
         members: Rows of ``member``.
         view_rows: Rows of ``view_row``.
+        branch_keys: Rows of ``branch_key``.
+        shares: Rows of ``body_share``.
         metadata: Rows of ``branch_metadata``.
         changes: Rows of ``change``.
         recorded: Rows of ``recorded_response``.
@@ -47,6 +50,8 @@ class PendingRows:
         self.bodies: list[Row] = []
         self.members: list[Row] = []
         self.view_rows: list[Row] = []
+        self.branch_keys: list[Row] = []
+        self.shares: list[Row] = []
         self.metadata: list[Row] = []
         self.changes: list[Row] = []
         self.recorded: list[Row] = []
@@ -55,7 +60,8 @@ class PendingRows:
         """Drop everything."""
         for rows in (
             self.branches, self.new_branches, self.heads, self.living, self.responses,
-            self.bodies, self.members, self.view_rows, self.metadata, self.changes, self.recorded,
+            self.bodies, self.members, self.shares, self.view_rows, self.branch_keys, self.metadata,
+            self.changes, self.recorded,
         ):  # fmt: skip
             rows.clear()
 
@@ -79,10 +85,12 @@ class PendingRows:
             (statement.text, statement.values(rows))
             for statement, rows in (
                 (sql.INSERT_BRANCHES, new),
+                (keys.INSERT_KEYS, self.branch_keys),
                 (sql.INSERT_RESPONSES, self.recorded),
                 (sql.INSERT_METADATA, self.metadata),
                 (sql.INSERT_BODIES, self.bodies),
                 (sql.INSERT_MEMBERS, self.members),
+                (sql.INSERT_SHARES, self.shares),
                 (sql.INSERT_VIEW_ROWS, self.view_rows),
                 (sql.INSERT_CHANGES, self.changes),
             )

@@ -7,7 +7,7 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 
@@ -17,6 +17,10 @@ from history_service.storage.postgres.connection import READ, Session
 from history_service.storage.postgres.failures import CONFLICTS, is_away, translate
 from history_service.storage.postgres.reading import PostgresReadTransaction
 from history_service.storage.postgres_limits import PostgresLimits
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import StoreKeys
 
 T = TypeVar("T")
 
@@ -40,13 +44,17 @@ class ReaderPool:
     Belongs to the event loop on which it was made.
     """
 
-    def __init__(self, connect: Callable[[], Session], limits: PostgresLimits) -> None:
+    def __init__(
+        self, connect: Callable[[], Session], limits: PostgresLimits, store_keys: StoreKeys | None = None
+    ) -> None:
         """Start the least number of threads; each connects when it gets its first read.
 
         Args:
             connect: Opens a session; called on the threads.
             limits: Bounds of the pool.
+            store_keys: The keys of an encrypted store.
         """
+        self._keys = store_keys
         self._connect = connect
         self._limits = limits
         self._loop = asyncio.get_running_loop()
@@ -121,7 +129,7 @@ class ReaderPool:
                 session = self._connect()
             try:
                 session.begin(READ)
-                job.result = job.work(PostgresReadTransaction(session))
+                job.result = job.work(PostgresReadTransaction(session, self._keys))
                 session.commit()
                 return session
             except BaseException as error:

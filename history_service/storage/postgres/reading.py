@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from antiphon_client.errors import StoreCorruptError
 from history_service.storage import codec
@@ -20,23 +20,38 @@ from history_service.storage.port import (
     Place,
     RecordedResponse,
 )
+from history_service.storage.postgres import keys
 from history_service.storage.postgres import reading_sql as sql
-from history_service.storage.postgres.columns import branch_row, of_branch
+from history_service.storage.postgres.columns import branch_row, key_columns, of_branch
 from history_service.storage.postgres.connection import Session
 from history_service.storage.postgres.exchange import PostgresExchangeReads
 from history_service.storage.postgres.scans import Scan, bodies_sql, ids_sql
+from history_service.storage.sealed import require_clear, require_clear_text
 
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import BranchCipher, StoreKeys
+
+_Row = tuple["bytes | None", bool, bool]
+"""A body, whether it fits, whether there is one."""
 _NO_BOUND = 2**63 - 1
 
 
 class PostgresReadTransaction:
     """The primitives of ``ReadTransaction``, each one statement or two."""
 
-    def __init__(self, session: Session) -> None:
-        """Read through a session, for the time of one transaction; who made it begins and ends it."""
+    def __init__(self, session: Session, store_keys: StoreKeys | None = None) -> None:
+        """Read through a session, for the time of one transaction; who made it begins and ends it.
+
+        Args:
+            session: The session.
+            store_keys: The keys of an encrypted store.
+        """
         self._session = session
+        self._keys = store_keys
         self._revisions: dict[tuple[str, str], int] = {}
-        self._exchange_reads = PostgresExchangeReads(session)
+        self._wrapped_keys: dict[tuple[str, str], bytes | None] = {}
+        self._exchange_reads = PostgresExchangeReads(session, store_keys)
 
     @property
     def exchange(self) -> PostgresExchangeReads:
@@ -48,9 +63,11 @@ class PostgresReadTransaction:
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
         """See ``ReadTransaction.branch``."""
         values = {"tenant": tenant_id.encode(), "branch": id_blob(branch_id)}
-        columns = self._session.row(sql.BRANCH, values)
+        columns = self._session.row(sql.BRANCH if self._keys is None else sql.BRANCH_WITH_KEY, values)
         if columns is None:
             return None
+        if self._keys is not None:
+            columns, self._wrapped_keys[tenant_id, branch_id] = columns[:-1], columns[-1]
         row = branch_row(columns)
         self._revisions[tenant_id, branch_id] = row.revision
         return row
@@ -104,16 +121,23 @@ class PostgresReadTransaction:
 
     def metadata(self, key: BranchKey, at: int) -> str:
         """See ``ReadTransaction.metadata``."""
-        text = self._session.value(sql.METADATA, self._of(key, at=at))
-        if text is None:
+        found = self._session.row(sql.METADATA, self._of(key, at=at))
+        if found is None:
             raise StoreCorruptError("a branch has no metadata row")
-        return str(text, "utf-8")
+        revision, text = found[0], str(found[1], "utf-8")
+        if self._keys is None:
+            return require_clear_text(text)
+        return self._keys.open_metadata(self._cipher(key), revision, text)
 
     def recorded_response(self, tenant_id: str, request_id: str) -> RecordedResponse | None:
         """See ``ReadTransaction.recorded_response``."""
-        values = {"tenant": tenant_id.encode(), "request": id_blob(request_id)}
-        found = self._session.row(sql.RECORDED, values)
-        return None if found is None else RecordedResponse(*found)
+        blob = id_blob(request_id)
+        found = self._session.row(sql.RECORDED, {"tenant": tenant_id.encode(), "request": blob})
+        if found is None:
+            return None
+        if self._keys is not None:
+            return RecordedResponse(*self._keys.store.open_response(tenant_id, blob, *found))
+        return RecordedResponse(found[0], require_clear(found[1]))
 
     # Live members
 
@@ -130,12 +154,19 @@ class PostgresReadTransaction:
         rows: list[Any] = self._session.rows(sql.LINKED, self._of(key, ids=_blobs(message_ids)))
         return [codec.member(columns) for columns in rows]
 
-    def body(self, key: BranchKey, number: int) -> bytes:
+    def body(self, key: BranchKey, message_id: str, number: int) -> bytes:
         """See ``ReadTransaction.body``."""
-        found: bytes | None = self._session.value(sql.BODY, self._of(key, number=number))
-        if found is None:
+        stored: bytes | None
+        if self._keys is None:
+            stored = self._session.value(sql.BODY, self._of(key, number=number))
+            if stored is None:
+                raise _no_body()
+            return require_clear(stored)
+        values = self._of(key, message=id_blob(message_id), number=number)
+        found = self._session.row(sql.BODY_TO_OPEN, values)
+        if found is None or found[-1] is None:
             raise _no_body()
-        return found
+        return self._keys.open_body(self._cipher(key), *found)
 
     def index_of(self, key: BranchKey, order_key: int) -> int:
         """See ``ReadTransaction.index_of``."""
@@ -166,14 +197,18 @@ class PostgresReadTransaction:
     def message_sizes(self, key: BranchKey, at: int, message_ids: Collection[str]) -> dict[str, int]:
         """See ``ReadTransaction.message_sizes``."""
         rows = self._session.rows(sql.SIZES, self._of(key, at=at, ids=_blobs(message_ids)))
-        return {id_text(message_id): size for message_id, size in rows}
+        return {
+            id_text(message_id): size if self._keys is None else self._keys.size_of(size, wrapped)
+            for message_id, size, wrapped in rows
+        }
 
     def read_selected(
         self, key: BranchKey, at: int, message_ids: Sequence[str], max_bytes: int
     ) -> list[bytes]:
         """See ``ReadTransaction.read_selected``."""
-        values = self._of(key, at=at, ids=_blobs(message_ids), max_bytes=max_bytes)
-        page = _take(self._session.rows(sql.SELECTED, values), len(message_ids))
+        statement = sql.SELECTED if self._keys is None else sql.SELECTED_TO_OPEN
+        values = self._of(key, at=at, ids=_blobs(message_ids))
+        page = _take(self._bodies(key, statement, values, max_bytes), len(message_ids))
         if page.complete and len(page.bodies) != len(message_ids):
             raise StoreCorruptError("a selected message is missing")
         return page.bodies
@@ -202,8 +237,7 @@ class PostgresReadTransaction:
         scan, values = self._scan(
             key, at, view=view, after=after, limit=limit + 1, kinds=kinds, descending=descending
         )
-        values["max_bytes"] = max_bytes
-        return _take(self._session.rows(bodies_sql(scan), values), limit)
+        return _take(self._bodies(key, bodies_sql(scan), values, max_bytes), limit)
 
     def places(
         self, key: BranchKey, at: int, view: int | None, message_ids: Collection[str]
@@ -284,7 +318,38 @@ class PostgresReadTransaction:
         if after is not None:
             values["after"] = self._anchor(key, at, view, after)
         at_head = at >= self._head_revision(key)
-        return Scan(view is not None, at_head, bool(kinds), after is not None, descending), values
+        sealed = self._keys is not None
+        return Scan(view is not None, at_head, bool(kinds), after is not None, descending, sealed), values
+
+    def _cipher(self, key: BranchKey) -> BranchCipher | None:
+        """What a branch's contents are encrypted with; None for a branch without a key."""
+        if self._keys is None:
+            return None
+        address = key.tenant_id, key.branch_id
+        if address not in self._wrapped_keys:
+            self._wrapped_keys[address] = self._session.value(keys.OF_KEY, of_branch(key))
+        wrapped = self._wrapped_keys[address]
+        if wrapped is None:
+            return None
+        _, lineage, branch = key_columns(key)
+        return self._keys.ring.branch_cipher(wrapped, key.tenant_id, lineage, branch)
+
+    def _bodies(
+        self, key: BranchKey, statement: str, values: dict[str, Any], max_bytes: int
+    ) -> Iterator[_Row]:
+        """The rows of a statement of ``cut_bodies``, with the bodies themselves."""
+        values["max_bytes"] = max_bytes
+        if self._keys is None:
+            for stored, fits, is_there in self._session.rows(statement, values):
+                yield (None if stored is None else require_clear(stored)), fits, is_there
+            return
+        values["overhead"] = self._keys.body_overhead
+        cipher = self._cipher(key)
+        for stored, fits, is_there, message_id, number, wrapped in self._session.rows(statement, values):
+            body = None
+            if stored is not None:
+                body = self._keys.open_body(cipher, message_id, number, wrapped, stored)
+            yield body, fits, is_there
 
     def _head_revision(self, key: BranchKey) -> int:
         """The branch's revision, as this transaction sees it."""
@@ -304,13 +369,13 @@ def _blobs(message_ids: Iterable[str]) -> list[bytes]:
     return [id_blob(message_id) for message_id in message_ids]
 
 
-def _take(rows: Iterable[tuple[Any, ...]], limit: int) -> MessagePage:
-    """Take a page off the rows of ``scans.cut_bodies``."""
+def _take(rows: Iterable[_Row], limit: int) -> MessagePage:
+    """Take a page off rows of bodies."""
     bodies: list[bytes] = []
     for body, fits, is_there in rows:
         if not is_there:
             raise _no_body()
-        if not fits or len(bodies) == limit:
+        if body is None or not fits or len(bodies) == limit:
             return MessagePage(bodies, False)
         bodies.append(body)
     return MessagePage(bodies, True)

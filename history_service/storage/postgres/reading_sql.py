@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from history_service.storage.codec import MEMBER_COLUMNS
 from history_service.storage.postgres.columns import BRANCH_COLUMNS
-from history_service.storage.postgres.scans import at_revision, cut_bodies
+from history_service.storage.postgres.scans import CLEAR_BODY, SEALED_BODY, at_revision, cut_bodies
 from history_service.storage.postgres.statements import OF_BRANCH, OF_TREE
 
 _LIVE = "removed_revision IS NULL"
@@ -30,6 +30,11 @@ def _count(table: str, scope: str) -> str:
 
 # Directory
 BRANCH = f"SELECT {BRANCH_COLUMNS} FROM branch WHERE tenant_id = %(tenant)s AND branch_id = %(branch)s"
+_key = "wrapped FROM branch_key k WHERE k.tenant_id = b.tenant_id AND k.lineage_id = b.lineage_id"
+BRANCH_WITH_KEY = (
+    f"SELECT {BRANCH_COLUMNS}, (SELECT {_key} AND k.branch_id = b.branch_id) FROM branch b"
+    " WHERE tenant_id = %(tenant)s AND branch_id = %(branch)s"
+)
 HEAD_REVISION = "SELECT revision FROM branch WHERE tenant_id = %(tenant)s AND branch_id = %(branch)s"
 REVISIONS = (
     "SELECT branch.tenant_id, branch.branch_id, branch.revision"
@@ -41,7 +46,7 @@ BRANCH_OF_EXTERNAL_KEY = (
     " AND NOT deleted"
 )
 METADATA = (
-    f"SELECT metadata_json FROM branch_metadata WHERE {OF_BRANCH} AND revision <= %(at)s"
+    f"SELECT revision, metadata_json FROM branch_metadata WHERE {OF_BRANCH} AND revision <= %(at)s"
     " ORDER BY revision DESC LIMIT 1"
 )
 RECORDED = (
@@ -59,6 +64,15 @@ LINKED = (
     " AND link_id IN (SELECT unnest(%(ids)s::bytea[])) ORDER BY order_key"
 )
 BODY = f"SELECT bytes FROM message_body WHERE {OF_TREE} AND number = %(number)s"
+BODY_TO_OPEN = (
+    f"SELECT {SEALED_BODY}, (SELECT bytes FROM message_body WHERE {OF_TREE} AND number = body) FROM member"
+    f" WHERE {OF_BRANCH} AND message_id = %(message)s AND body = %(number)s LIMIT 1"
+)
+WRAPPED_KEYS = (
+    "SELECT wanted.id, wanted.number, found.wrapped_key"
+    " FROM unnest(%(ids)s::bytea[], %(numbers)s::bigint[]) AS wanted (id, number) CROSS JOIN LATERAL"
+    f" (SELECT wrapped_key FROM member WHERE {_OF_WANTED} AND body = wanted.number LIMIT 1) AS found"
+)
 INDEX_OF = (
     f"SELECT count(*) FROM member WHERE {OF_BRANCH} AND {_LIVE}"
     " AND order_key >= 0 AND order_key < %(order_key)s"
@@ -86,10 +100,19 @@ VIEW_PLACES = _of_each(
     "message_id, order_key", at_revision("message_id, order_key", "view_row", _OF_WANTED_IN_VIEW)
 )
 SIZES = _of_each(
-    f"message_id, (SELECT octet_length(bytes) FROM message_body WHERE {OF_TREE} AND number = found.body)",
-    at_revision("message_id, body", "member", _OF_WANTED),
+    f"message_id, (SELECT octet_length(bytes) FROM message_body WHERE {OF_TREE} AND number = found.body),"
+    " wrapped_key",
+    at_revision("message_id, body, wrapped_key", "member", _OF_WANTED),
 )
-SELECTED = cut_bodies(_of_each("place, body", at_revision("body", "member", _OF_WANTED)), "chosen.place")
+
+
+def _selected(columns: str, *, sealed: bool) -> str:
+    chosen = _of_each(f"place, {columns}", at_revision(columns, "member", _OF_WANTED))
+    return cut_bodies(chosen, "chosen.place", sealed=sealed)
+
+
+SELECTED = _selected(CLEAR_BODY, sealed=False)
+SELECTED_TO_OPEN = _selected(SEALED_BODY, sealed=True)
 CHANGES = (
     f"SELECT revision, kind, ignorable, payload, writer_id, counter FROM change WHERE {OF_BRANCH}"
     " AND revision > %(after)s ORDER BY revision LIMIT %(limit)s"

@@ -38,6 +38,7 @@ class Scan:
         kinds: Whether kinds narrow the members.
         anchored: Whether the walk starts after an order key.
         descending: The direction.
+        sealed: Whether bodies may be encrypted.
     """
 
     of_view: bool
@@ -45,6 +46,7 @@ class Scan:
     kinds: bool = False
     anchored: bool = False
     descending: bool = False
+    sealed: bool = False
 
 
 @lru_cache(maxsize=64)
@@ -54,39 +56,63 @@ def ids_sql(scan: Scan) -> str:
     Its values: those of the branch; ``at`` where it reads the past; ``epoch``
     for a view; ``kinds`` for kinds; ``after`` where anchored; ``limit``.
     """
-    return f"SELECT message_id FROM ({_page(scan, 'message_id')}) AS page ORDER BY {_order(scan)}"
+    return f"SELECT message_id FROM ({page_sql(scan, 'message_id')}) AS page ORDER BY {_order(scan)}"
 
 
 @lru_cache(maxsize=64)
 def bodies_sql(scan: Scan) -> str:
     """Return the statement that reads the bodies of a scan.
 
-    Its values: those of ``ids_sql``, and ``max_bytes``. Its rows: as
-    ``cut_bodies`` says.
+    Its values: those of ``ids_sql``, and those of ``cut_bodies``, as its rows are.
     """
+    wanted = SEALED_BODY if scan.sealed else CLEAR_BODY
     if not scan.of_view:
-        return cut_bodies(f"SELECT order_key, body FROM ({_page(scan, 'body')}) AS page", _order(scan))
-    member = at_revision("body", "member", f"{OF_BRANCH} AND message_id = page.message_id", live=scan.at_head)
-    page = _page(scan, "message_id")
+        page = page_sql(scan, wanted)
+        return cut_bodies(
+            f"SELECT order_key, {wanted} FROM ({page}) AS page", _order(scan), sealed=scan.sealed
+        )
+    of_message = f"{OF_BRANCH} AND message_id = page.message_id"
+    member = at_revision(wanted, "member", of_message, live=scan.at_head)
+    page = page_sql(scan, "message_id")
     return cut_bodies(
-        f"SELECT order_key, member.body FROM ({page}) AS page LEFT JOIN LATERAL ({member}) AS member ON true",
+        f"SELECT order_key, member.* FROM ({page}) AS page LEFT JOIN LATERAL ({member}) AS member ON true",
         _order(scan),
+        sealed=scan.sealed,
     )
 
 
-def cut_bodies(selected: str, order: str) -> str:
+CLEAR_BODY = "body"
+SEALED_BODY = "message_id, body, wrapped_key"
+"""The columns of a member row that it takes to read its body, and to open one that may be encrypted."""
+
+
+def cut_bodies(selected: str, order: str, *, sealed: bool) -> str:
     """Return the statement that reads the bodies of selected rows, up to ``max_bytes``.
 
-    Its rows: the body, null where it does not fit or there is none; whether it
-    fits; whether there is one. The first one fits always.
+    Its rows: the body as it is stored, null where it does not fit or there is
+    none; whether it fits; whether there is one. The first one fits always.
+    Where bodies may be encrypted, the columns of ``SEALED_BODY`` follow, and
+    ``overhead`` is what a body that has a key takes beyond its own bytes.
+
+    Each body is looked up by itself: of a join a planner that knows nothing of the
+    tables yet makes one that reads all bodies of the tree for each of the rows.
+
+    Args:
+        selected: A select of order, and of ``CLEAR_BODY`` or ``SEALED_BODY``.
+        order: What it is ordered by.
+        sealed: Whether bodies may be encrypted.
     """
+    wanted, also, size = CLEAR_BODY, "", "octet_length(bytes)"
+    if sealed:
+        wanted, also = SEALED_BODY, f", {SEALED_BODY}"
+        size += " - CASE WHEN wrapped_key IS NULL THEN 0 ELSE %(overhead)s END"
     return (
-        "SELECT CASE WHEN fits THEN bytes END, fits, bytes IS NOT NULL FROM ("
-        "SELECT bytes, place, place = 1 OR sum(octet_length(bytes)) OVER"
+        f"SELECT CASE WHEN fits THEN bytes END, fits, bytes IS NOT NULL{also} FROM ("
+        f"SELECT bytes, place{also}, place = 1 OR sum({size}) OVER"
         " (ORDER BY place ROWS UNBOUNDED PRECEDING) <= %(max_bytes)s AS fits FROM ("
-        f"SELECT body, row_number() OVER (ORDER BY {order}) AS place FROM ({selected}) AS chosen"
-        f") AS placed LEFT JOIN message_body ON {OF_TREE} AND number = body"
-        ") AS cut ORDER BY place"
+        f"SELECT {wanted}, row_number() OVER (ORDER BY {order}) AS place FROM ({selected}) AS chosen"
+        f") AS placed LEFT JOIN LATERAL (SELECT bytes FROM message_body WHERE {OF_TREE}"
+        " AND number = placed.body LIMIT 1) AS found ON true) AS cut ORDER BY place"
     )
 
 
@@ -94,8 +120,8 @@ def _order(scan: Scan) -> str:
     return "order_key DESC" if scan.descending else "order_key"
 
 
-def _page(scan: Scan, what: str) -> str:
-    """The first rows of all walks together."""
+def page_sql(scan: Scan, what: str) -> str:
+    """Return the statement that reads the first rows of all walks together: order key, then what is asked."""
     anchor = "" if not scan.anchored else f" AND order_key {'<' if scan.descending else '>'} %(after)s"
     table, scope = (
         ("view_row", f"{OF_BRANCH} AND epoch = %(epoch)s") if scan.of_view else ("member", OF_BRANCH)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import psycopg
-from psycopg import conninfo
 
 from antiphon_client.errors import ShuttingDownError, StoreBusyError
 from history_service.storage.port import ReadTransaction, WriteTransaction
-from history_service.storage.postgres.connection import Session
+from history_service.storage.postgres.connection import Session, check_url
+from history_service.storage.postgres.copies import refuse_unfinished
 from history_service.storage.postgres.failures import translate
+from history_service.storage.postgres.keys import open_keys
 from history_service.storage.postgres.migrations import known_migrations, migrate
 from history_service.storage.postgres.readers import ReaderPool
 from history_service.storage.postgres.writer import GroupWriter
 from history_service.storage.postgres_limits import DEFAULT_POSTGRES_LIMITS, PostgresLimits
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import KeyRing, StoreKeys
 
 T = TypeVar("T")
 
@@ -35,22 +40,23 @@ class PostgresStore:
     writer_type: type[GroupWriter] = GroupWriter
     shared = True
 
-    def __init__(self, url: str, *, limits: PostgresLimits = DEFAULT_POSTGRES_LIMITS) -> None:
+    def __init__(
+        self, url: str, *, limits: PostgresLimits = DEFAULT_POSTGRES_LIMITS, ring: KeyRing | None = None
+    ) -> None:
         """Name the database; nothing is connected before ``start``.
 
         Args:
             url: A libpq URL. The tables are in the first schema of the role's search path.
             limits: Bounds of connections, times and groups.
+            ring: Master keys to encrypt with; None writes in clear.
 
         Raises:
             ValueError: The URL cannot be read. The error does not repeat it.
         """
-        try:
-            conninfo.conninfo_to_dict(url)
-        except psycopg.Error:
-            raise ValueError("the PostgreSQL URL cannot be read, or has a parameter libpq lacks") from None
+        check_url(url)
         self._url = url
         self._limits = limits
+        self._ring = ring
         self._writer: GroupWriter | None = None
         self._readers: ReaderPool | None = None
 
@@ -63,19 +69,20 @@ class PostgresStore:
         """Bring the schema up to date, start the threads.
 
         Raises:
-            StoreBusyError: The database cannot be reached, or refuses.
-            StoreCorruptError: The tables are another program's, or their schema
-                is newer than this release.
+            StoreBusyError: The database cannot be reached, or refuses, or is an unfinished copy.
+            StoreCorruptError: The tables are another program's, their schema is
+                newer than this release, or they are encrypted with a master
+                key that was not given.
         """
         try:
-            await asyncio.to_thread(self._prepare)
+            keys = await asyncio.to_thread(self._prepare)
         except psycopg.Error as error:
             # The one place where the operator is told what the database says.
             told = translate(error)
             kind = type(told) if told is not error else StoreBusyError
             raise kind(f"cannot open the database: {error}".rstrip()) from error
-        self._readers = ReaderPool(self._connect, self._limits)
-        self._writer = self.writer_type(self._connect, self._limits)
+        self._readers = ReaderPool(self._connect, self._limits, keys)
+        self._writer = self.writer_type(self._connect, self._limits, keys)
 
     async def close(self) -> None:
         """Finish what is queued, let go of the connections. Safe to call twice."""
@@ -100,9 +107,11 @@ class PostgresStore:
     def _connect(self) -> Session:
         return Session(self._url, self._limits)
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> StoreKeys | None:
         session = self._connect()
         try:
             migrate(session, known_migrations())
+            refuse_unfinished(session)
+            return open_keys(session, self._ring)
         finally:
             session.close()

@@ -10,6 +10,7 @@ it was the owner, and another takes over or, where there is none, the body goes.
 from __future__ import annotations
 
 from history_service.storage.port import BranchRow
+from history_service.storage.postgres import keys
 from history_service.storage.postgres import sweeping_sql as sql
 from history_service.storage.postgres.columns import of_branch
 from history_service.storage.postgres.writing import PostgresWriteTransaction
@@ -37,11 +38,21 @@ class SweepingTransaction(PostgresWriteTransaction):
         """See ``WriteTransaction.sweep``."""
         self.writes()
         self._of(branch.key)
+        if branch.deleted:
+            self._erase_key(branch)
         for part in (self._sweep_members, self._sweep_views, self._sweep_records):
             limit -= part(branch, limit)
             if limit <= 0:
                 return False
         return True
+
+    def _erase_key(self, branch: BranchRow) -> None:
+        """Erase a deleted branch's key: nothing of the branch can be read then, erased yet or not."""
+        if self._keys is not None and self._session.run(keys.ERASE_KEY, of_branch(branch.key)):
+            address = branch.key.tenant_id, branch.key.branch_id
+            self._touched.append(address)
+            self._forget_keys([address])
+            self._keys.ring.forget()
 
     # Members and bodies
 

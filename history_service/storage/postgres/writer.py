@@ -18,17 +18,27 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
 
 from antiphon_client.errors import OverloadedError, ShuttingDownError, StoreBusyError
 from history_service.storage.postgres.connection import WRITE, Session
-from history_service.storage.postgres.failures import CONFLICTS, UNKNOWN_OUTCOME, is_away, translate
+from history_service.storage.postgres.failures import (
+    CONFLICTS,
+    STILL_COMMITTING,
+    UNKNOWN_OUTCOME,
+    is_away,
+    translate,
+)
 from history_service.storage.postgres.places import WriterPlace, take_place
 from history_service.storage.postgres.transaction import PostgresTransaction
 from history_service.storage.postgres_limits import PostgresLimits
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import StoreKeys
 
 Work = Callable[[Any], Any]
 
@@ -60,13 +70,17 @@ class GroupWriter:
     The public methods belong to the event loop on which the writer was made.
     """
 
-    def __init__(self, connect: Callable[[], Session], limits: PostgresLimits) -> None:
+    def __init__(
+        self, connect: Callable[[], Session], limits: PostgresLimits, store_keys: StoreKeys | None = None
+    ) -> None:
         """Start the thread.
 
         Args:
             connect: Opens a session; called on the thread, again after a loss.
             limits: Bounds of groups and queue.
+            store_keys: The keys of an encrypted store.
         """
+        self._keys = store_keys
         self._connect = connect
         self._limits = limits
         self._session: Session | None = None
@@ -186,7 +200,7 @@ class GroupWriter:
         self, session: Session, place: WriterPlace, group: list[Job], *, gather: bool, careful: bool
     ) -> None:
         session.begin(WRITE)
-        transaction = PostgresTransaction(session, place, careful=careful)
+        transaction = PostgresTransaction(session, place, careful=careful, store_keys=self._keys)
         try:
             job: Job | None
             if gather:
@@ -256,9 +270,9 @@ class GroupWriter:
         try:
             session.commit()
         except psycopg.Error as error:
-            if isinstance(error, CONFLICTS) or not is_away(error, session.connection):
-                raise
-            raise StoreBusyError(UNKNOWN_OUTCOME) from error
+            if session.is_late or (is_away(error, session.connection) and not isinstance(error, CONFLICTS)):
+                raise StoreBusyError(UNKNOWN_OUTCOME) from error
+            raise
         # A standby that should have had it was not waited for, or the database doubts it otherwise.
         if session.warnings:
             raise StoreBusyError(f"{UNKNOWN_OUTCOME}: {session.warnings[0]}")
@@ -266,7 +280,16 @@ class GroupWriter:
     # The connection
 
     def _connected(self) -> tuple[Session, WriterPlace]:
-        """The session and the writer's place, made anew where there are none."""
+        """The session and the writer's place, made anew where there are none.
+
+        Raises:
+            StoreBusyError: The last commit has not been answered yet.
+        """
+        if self._session is not None and self._session.is_late:
+            # It waits on at the database. One more would wait behind it, and so would what comes after.
+            if not self._session.has_answered():
+                raise StoreBusyError(STILL_COMMITTING)
+            self._disconnect()
         if self._place is not None and self._place.is_used_up:
             self._disconnect()
         if self._session is None or self._place is None:
@@ -281,6 +304,8 @@ class GroupWriter:
 
     def _clean_up(self, session: Session, error: BaseException) -> None:
         """End the transaction after an error; part with a connection that is of no use."""
+        if session.is_late:
+            return
         if not is_away(error, session.connection) and not session.connection.closed:
             try:
                 session.rollback()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
@@ -12,12 +12,16 @@ from history_service.storage.port import BranchKey, BranchRow, Member, NewMember
 from history_service.storage.postgres import writing_sql as sql
 from history_service.storage.postgres.columns import key_columns, of_branch
 from history_service.storage.postgres.connection import Session
-from history_service.storage.postgres.pending import Address, PendingRows
+from history_service.storage.postgres.key_making import KeyMakingTransaction
+from history_service.storage.postgres.pending import Address
 from history_service.storage.postgres.places import WriterPlace
-from history_service.storage.postgres.reading import PostgresReadTransaction
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import StoreKeys
 
 
-class PostgresWriteTransaction(PostgresReadTransaction):
+class PostgresWriteTransaction(KeyMakingTransaction):
     """The primitives of ``WriteTransaction``, and what the group writer needs to take works back.
 
     One object serves the works of one group, one after another, over one
@@ -33,11 +37,18 @@ class PostgresWriteTransaction(PostgresReadTransaction):
     new, and the primary key says at the end of the group when it was not. A
     work that did not record its response after all has it looked up at its end.
 
+    A response found recorded is an acknowledgement like the first one was. It may
+    be of a commit that no standby has confirmed, where somebody cancelled its
+    wait; a commit that writes nothing would not wait either. So a work that found
+    one writes to a row of the writer's own.
+
     Attributes:
         group_bytes: Bytes of bodies and payloads written so far.
     """
 
-    def __init__(self, session: Session, place: WriterPlace, *, careful: bool) -> None:
+    def __init__(
+        self, session: Session, place: WriterPlace, *, careful: bool, store_keys: StoreKeys | None = None
+    ) -> None:
         """Begin a group of works, inside a transaction that has just begun.
 
         Args:
@@ -45,17 +56,17 @@ class PostgresWriteTransaction(PostgresReadTransaction):
             place: The writer's place.
             careful: Whether each work gets a savepoint, so that it alone can be
                 undone, and request ids are looked up.
+            store_keys: The keys of an encrypted store.
         """
-        super().__init__(session)
+        super().__init__(session, store_keys)
         self._place = place
         self._careful = careful
         self._counter_before = place.counter
         self._counter_of_work = place.counter
         self._heads: dict[Address, BranchRow] = {}
-        self._pending = PendingRows()
-        self._touched: list[Address] = []
         self._assumed_new: set[Address] = set()
         self._wrote = False
+        self._answers_again = False
         self.group_bytes = 0
 
     # Groups and works
@@ -70,11 +81,14 @@ class PostgresWriteTransaction(PostgresReadTransaction):
         Raises:
             psycopg.Error: The group has to be rolled back.
         """
+        if self._answers_again:
+            self._session.run(sql.TOUCH_WRITER, {"number": self._place.number})
+            self._answers_again = False
         self._pending.write(self._session)
 
     def begin_work(self) -> None:
         """Start a work."""
-        self._wrote = False
+        self._wrote = self._answers_again = False
         self._touched.clear()
         self._assumed_new.clear()
         self._counter_of_work = self._place.counter
@@ -99,6 +113,7 @@ class PostgresWriteTransaction(PostgresReadTransaction):
         self._session.run("RELEASE SAVEPOINT work")
         for address in self._touched:
             self._forget_head(address)
+        self._forget_keys(self._touched)
         self._place.counter = self._counter_of_work
         return True
 
@@ -186,7 +201,8 @@ class PostgresWriteTransaction(PostgresReadTransaction):
 
     def put_metadata(self, key: BranchKey, revision: int, metadata_json: str) -> None:
         """See ``WriteTransaction.put_metadata``."""
-        text = metadata_json.encode()
+        cipher = self._own_cipher(key)
+        text = (metadata_json if cipher is None else cipher.seal_metadata(revision, metadata_json)).encode()
         self.writes(len(text))
         self._pending.branches.add(key)
         self._pending.metadata.append((*key_columns(key), revision, text))
@@ -198,7 +214,10 @@ class PostgresWriteTransaction(PostgresReadTransaction):
         self.writes(len(recorded.response))
         self._assumed_new.discard((tenant_id, request_id))
         self._pending.responses[tenant_id, request_id] = recorded
-        self._pending.recorded.append((tenant_id.encode(), id_blob(request_id), *recorded, recorded_at))
+        blob = id_blob(request_id)
+        if self._keys is not None:
+            recorded = RecordedResponse(*self._keys.store.seal_response(tenant_id, blob, *recorded))
+        self._pending.recorded.append((tenant_id.encode(), blob, *recorded, recorded_at))
 
     def recorded_response(self, tenant_id: str, request_id: str) -> RecordedResponse | None:
         """See ``ReadTransaction.recorded_response``; an id that nothing here uses is taken to be new."""
@@ -206,7 +225,9 @@ class PostgresWriteTransaction(PostgresReadTransaction):
         if pending is not None:
             return pending
         if self._careful:
-            return super().recorded_response(tenant_id, request_id)
+            found = super().recorded_response(tenant_id, request_id)
+            self._answers_again = self._answers_again or found is not None
+            return found
         self._assumed_new.add((tenant_id, request_id))
         return None
 
@@ -249,17 +270,24 @@ class PostgresWriteTransaction(PostgresReadTransaction):
         columns = key_columns(key)
         pending = self._pending
         self.writes(sum(len(row.body) for row in rows if not isinstance(row.body, int)))
+        wrapped_keys = self._keys_of_bodies(key, rows)
+        cipher = self._own_cipher(key)
         pending.branches.add(key)
         living = pending.living.setdefault(key, {})
         for message_id, order_key, kind, link_id, interim, body in rows:
+            message, link = id_blob(message_id), optional_id_blob(link_id)
             if isinstance(body, int):
                 number = body
+                wrapped = wrapped_keys.get((message, number))
             else:
                 number = self._place.new_body()
+                wrapped = None
+                if cipher is not None:
+                    wrapped, body = cipher.seal_body(message, number, body)
                 pending.bodies.append((*columns[:2], number, body))
             living[message_id] = Member(message_id, order_key, kind, revision, link_id, interim, number)
-            message, link = id_blob(message_id), optional_id_blob(link_id)
-            pending.members.append((*columns, message, order_key, kind, revision, link, interim, number))
+            member = (*columns, message, order_key, kind, revision, link, interim, number, wrapped)
+            pending.members.append(member)
 
     def remove_members(self, key: BranchKey, revision: int, message_ids: Collection[str]) -> None:
         """See ``WriteTransaction.remove_members``."""

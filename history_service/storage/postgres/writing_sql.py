@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from history_service.storage.postgres.copies import NO_UNFINISHED
+from history_service.storage.postgres.scans import Scan, page_sql
 from history_service.storage.postgres.statements import (
     BRANCH_KEY,
     OF_BRANCH,
@@ -12,7 +14,11 @@ from history_service.storage.postgres.statements import (
 )
 
 LAST_WRITER = "SELECT coalesce(max(number), 0) FROM writer"
-INSERT_WRITER = "INSERT INTO writer (number, writer_id, started_at) VALUES (%(number)s, %(id)s, %(at)s)"
+INSERT_WRITER = (
+    "INSERT INTO writer (number, writer_id, started_at)"
+    f" SELECT %(number)s, %(id)s, %(at)s WHERE {NO_UNFINISHED}"
+)
+TOUCH_WRITER = "UPDATE writer SET started_at = started_at WHERE number = %(number)s"
 
 _HEAD = (
     "revision bigint, message_count bigint, last_key bigint, system_id bytea, view_epoch bigint,"
@@ -54,7 +60,7 @@ INSERT_BODIES = insert_many("message_body", "tenant_id bytea, lineage_id bytea, 
 INSERT_MEMBERS = insert_many(
     "member",
     f"{BRANCH_KEY}, message_id bytea, order_key bigint, kind smallint, added_revision bigint, link_id bytea,"
-    " interim boolean, body bigint",
+    " interim boolean, body bigint, wrapped_key bytea",
 )
 _LIVE = "removed_revision IS NULL"
 _END_MEMBERS = f"UPDATE member SET removed_revision = %(revision)s WHERE {OF_BRANCH} AND {_LIVE}"
@@ -108,6 +114,12 @@ COPY_MEMBERS = (
     "INSERT INTO body_share (tenant_id, lineage_id, body, branch_id)"
     " SELECT tenant_id, lineage_id, body, branch_id FROM copied)"
     " SELECT count(*), coalesce(max(order_key), 0) FROM copied"
+)
+INSERT_SHARES = insert_many("body_share", "tenant_id bytea, lineage_id bytea, body bigint, branch_id bytea")
+# Of an encrypted store the rows are read, and written with the bodies' keys wrapped for the target.
+COPIED_MEMBERS = page_sql(
+    Scan(of_view=False, at_head=False, anchored=True),
+    "message_id, kind, link_id, interim, body, wrapped_key",
 )
 _VIEW_AT = (
     "SELECT tenant_id, lineage_id, message_id, order_key FROM view_row"

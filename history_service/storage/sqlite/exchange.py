@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import attrgetter, itemgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -35,6 +35,10 @@ from history_service.storage.sqlite.codec import maybe_id, of_exchange, of_owner
 from history_service.storage.sqlite.pending import write_rows
 from history_service.storage.sqlite.writing_sql import ManyRows
 
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import StoreKeys
+
 Row = TypeVar("Row")
 
 _ALL = -1
@@ -46,9 +50,15 @@ _ROW_BYTES = 1024
 class SqliteExchangeReads:
     """The primitives of ``ExchangeReads``."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        """Read through a connection; who made it begins and ends its transactions."""
+    def __init__(self, connection: apsw.Connection, store_keys: StoreKeys | None = None) -> None:
+        """Read through a connection; who made it begins and ends its transactions.
+
+        Args:
+            connection: The connection.
+            store_keys: The keys of an encrypted store.
+        """
         self._connection = connection
+        self._keys = store_keys
 
     def exchange(self, key: ExchangeKey) -> ExchangeRow | None:
         """See ``ExchangeReads.exchange``."""
@@ -83,8 +93,25 @@ class SqliteExchangeReads:
         found: Any = self._connection.execute(sql.BODY, (number,)).fetchone()
         if found is None:
             raise StoreCorruptError("a queued message is missing")
-        body: bytes = found[0]
-        return body
+        return self._opened(key, found[0])
+
+    def _opened(self, key: ExchangeKey, stored: bytes) -> bytes:
+        return stored if self._keys is None else self._keys.store.open_mail(*of_exchange(key), stored)
+
+    def _page(
+        self, key: ExchangeKey, rows: Any, decode: Callable[[Any], Row], limit: int, max_bytes: int
+    ) -> tuple[list[tuple[Row, bytes]], bool]:
+        """Take a page off rows whose last column is a body; tell whether they end with it."""
+        page: list[tuple[Row, bytes]] = []
+        for *columns, stored in rows:
+            if stored is None:
+                raise StoreCorruptError("a queued message is missing")
+            body = self._opened(key, stored)
+            max_bytes -= len(body)
+            if len(page) == limit or (page and max_bytes < 0):
+                return page, False
+            page.append((decode(columns), body))
+        return page, True
 
     def inbox_page(
         self,
@@ -99,7 +126,8 @@ class SqliteExchangeReads:
         """See ``ExchangeReads.inbox_page``."""
         statement = sql.INBOX_PAGE if sender_id is None else sql.INBOX_PAGE_OF_SENDER
         values = (*of_owner(key, owner_id), *maybe_id(sender_id), after, limit + 1)
-        return InboxPage(*_page(self._connection.execute(statement, values), inbox_entry, limit, max_bytes))
+        rows = self._connection.execute(statement, values)
+        return InboxPage(*self._page(key, rows, inbox_entry, limit, max_bytes))
 
     def dead_letter(self, key: ExchangeKey, dead_letter_id: str) -> DeadLetterRow | None:
         """See ``ExchangeReads.dead_letter``."""
@@ -114,20 +142,26 @@ class SqliteExchangeReads:
         statement = sql.DEAD_PAGE if owner_id is None else sql.DEAD_PAGE_OF_OWNER
         values = (*of_exchange(key), *maybe_id(owner_id), after, limit + 1)
         rows = self._connection.execute(statement, values)
-        return DeadLetterPage(*_page(rows, dead_letter_row, limit, max_bytes))
+        return DeadLetterPage(*self._page(key, rows, dead_letter_row, limit, max_bytes))
 
 
 class SqliteExchange(SqliteExchangeReads):
     """The primitives of ``ExchangeWrites``."""
 
-    def __init__(self, connection: apsw.Connection, note_write: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        note_write: Callable[[int], None],
+        store_keys: StoreKeys | None = None,
+    ) -> None:
         """Write through a connection.
 
         Args:
             connection: The writing connection.
             note_write: Called with a count of bytes before each primitive that writes.
+            store_keys: The keys of an encrypted store.
         """
-        super().__init__(connection)
+        super().__init__(connection, store_keys)
         self._note_write = note_write
 
     def save_exchange(self, key: ExchangeKey, row: ExchangeRow) -> None:
@@ -142,7 +176,9 @@ class SqliteExchange(SqliteExchangeReads):
     def put_body(self, key: ExchangeKey, body: bytes) -> int:
         """See ``ExchangeWrites.put_body``."""
         self._note_write(len(body))
-        self._connection.execute(sql.INSERT_BODY, (*of_exchange(key), body))
+        columns = of_exchange(key)
+        stored = body if self._keys is None else self._keys.store.seal_mail(*columns, body)
+        self._connection.execute(sql.INSERT_BODY, (*columns, stored))
         return self._connection.last_insert_rowid()
 
     def share_body(self, key: ExchangeKey, number: int, holders: int) -> None:
@@ -292,18 +328,3 @@ class SqliteExchange(SqliteExchangeReads):
     def _run_all(self, statement: str, values: Iterable[tuple[Any, ...]]) -> None:
         self._note_write(0)
         self._connection.executemany(statement, values)
-
-
-def _page(
-    rows: Any, decode: Callable[[Any], Row], limit: int, max_bytes: int
-) -> tuple[list[tuple[Row, bytes]], bool]:
-    """Take a page off rows whose last column is a body; tell whether they end with it."""
-    page: list[tuple[Row, bytes]] = []
-    for *columns, body in rows:
-        if body is None:
-            raise StoreCorruptError("a queued message is missing")
-        max_bytes -= len(body)
-        if len(page) == limit or (page and max_bytes < 0):
-            return page, False
-        page.append((decode(columns), body))
-    return page, True

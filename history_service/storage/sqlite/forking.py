@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import apsw
 
 from history_service.storage.codec import id_blob, optional_id_blob
 from history_service.storage.port import BranchKey, BranchRow, CopiedRows, NewMember
 from history_service.storage.sqlite import forking_sql as sql
 from history_service.storage.sqlite.codec import key_columns
 from history_service.storage.sqlite.writing import SqliteWriteTransaction
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import BranchCipher, StoreKeys
 
 _LAST_KEY = 2**63 - 1
 """As great as an order key can be."""
@@ -19,8 +26,17 @@ class ForkingTransaction(SqliteWriteTransaction):
     """The primitives of ``WriteTransaction`` that make forks.
 
     A fork gets an entry in ``body_share`` for every body it takes over from its
-    source; the source, or whom it had them from, goes on owning them.
+    source; the source, or whom it had them from, goes on owning them. Where the
+    store is encrypted, the fork's rows have the bodies' keys wrapped for itself.
     """
+
+    def __init__(self, connection: apsw.Connection, store_keys: StoreKeys | None = None) -> None:
+        """See ``SqliteWriteTransaction``."""
+        super().__init__(connection, store_keys)
+        self._adopters: tuple[BranchCipher | None, BranchCipher | None] = (None, None)
+        if store_keys is not None:
+            # SQLite calls it for each row that it copies.
+            connection.create_scalar_function("adopted", partial(self._adopted, store_keys), 2)
 
     def insert_branch(self, branch: BranchRow, metadata_json: str) -> None:
         """See ``WriteTransaction.insert_branch``."""
@@ -39,10 +55,15 @@ class ForkingTransaction(SqliteWriteTransaction):
         columns = self._columns(target)
         head = (columns[-1], revision, *self._columns(source))
         last = _LAST_KEY if up_to is None else up_to
-        self._connection.execute(sql.COPY_LIVING_MEMBERS, (*head, at, last))
-        self._connection.execute(sql.COPY_ENDED_MEMBERS, (*head, at, at, last))
+        copy_living, copy_ended = sql.COPY_MEMBERS if self._keys is None else sql.ADOPT_MEMBERS
+        self._adopters = self._cipher(source), self._own_cipher(target)
+        self._connection.execute(copy_living, (*head, at, last))
+        self._connection.execute(copy_ended, (*head, at, at, last))
         self._connection.execute(sql.SHARE_BODIES, columns)
         return self._copied(sql.MEMBERS_COPIED, columns)
+
+    def _adopted(self, store_keys: StoreKeys, *row: Any) -> bytes | None:
+        return store_keys.adopt_key(*self._adopters, *row)
 
     def copy_view(
         self, source: BranchKey, at: int, epoch: int, target: BranchKey, revision: int

@@ -12,20 +12,26 @@ MARK_FORK = (
 _LIVING = "removed_revision IS NULL AND added_revision <= ?"
 _ENDED = "removed_revision > ? AND added_revision <= ?"
 
-_MEMBER_TARGET = (
-    "INSERT INTO member (tenant_id, lineage_id, branch_id, message_id, order_key, kind, added_revision,"
-    " body, link_id, interim)"
-    " SELECT tenant_id, lineage_id, ?, message_id, order_key, kind, ?, body, link_id, interim FROM member"
-)
-# Parameters: target branch, its revision, the source's three, then at, and up to.
-COPY_LIVING_MEMBERS = (
-    f"{_MEMBER_TARGET} INDEXED BY member_by_order WHERE {OF_BRANCH} AND {_LIVING} AND order_key <= ?"
-    " ORDER BY order_key"
-)
-# As before, with `at` twice.
-COPY_ENDED_MEMBERS = (
-    f"{_MEMBER_TARGET} INDEXED BY ended_member_by_age WHERE {OF_BRANCH} AND {_ENDED} AND order_key <= ?"
-)
+
+def _copy_members(columns: str, values: str) -> tuple[str, str]:
+    """The statements that copy living members, and ended ones; with some columns beside those of all."""
+    target = (
+        "INSERT INTO member (tenant_id, lineage_id, branch_id, message_id, order_key, kind, added_revision,"  # nosec B608: the same
+        f" body, link_id, interim{columns})"
+        " SELECT tenant_id, lineage_id, ?, message_id, order_key, kind, ?, body, link_id, interim"
+        f"{values} FROM member"
+    )
+    return (
+        f"{target} INDEXED BY member_by_order WHERE {OF_BRANCH} AND {_LIVING} AND order_key <= ?"
+        " ORDER BY order_key",
+        f"{target} INDEXED BY ended_member_by_age WHERE {OF_BRANCH} AND {_ENDED} AND order_key <= ?",
+    )
+
+
+# Parameters: target branch, its revision, the source's three, then at (of ended ones twice), and up to.
+COPY_MEMBERS = _copy_members("", "")
+# With `adopted`, a function of the connection: it wraps a key for the target branch.
+ADOPT_MEMBERS = _copy_members(", wrapped_key", ", adopted(message_id, wrapped_key)")
 SHARE_BODIES = (
     "INSERT INTO body_share (tenant_id, lineage_id, body, branch_id)"
     " SELECT tenant_id, lineage_id, body, branch_id FROM member INDEXED BY member_by_order"

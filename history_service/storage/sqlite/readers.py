@@ -7,7 +7,7 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -15,6 +15,10 @@ from antiphon_client.errors import ShuttingDownError
 from history_service.storage.port import ReadTransaction
 from history_service.storage.sqlite.failures import end_statements, translate
 from history_service.storage.sqlite.reading import SqliteReadTransaction
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import StoreKeys
 
 T = TypeVar("T")
 
@@ -28,12 +32,18 @@ class ReaderPool:
     and back costs a third as much.
     """
 
-    def __init__(self, open_connection: Callable[[], apsw.Connection], threads: int) -> None:
+    def __init__(
+        self,
+        open_connection: Callable[[], apsw.Connection],
+        threads: int,
+        store_keys: StoreKeys | None = None,
+    ) -> None:
         """Open the connections and start the threads.
 
         Args:
             open_connection: Opens a reading connection.
             threads: How many reads may run at once; more wait.
+            store_keys: The keys of an encrypted store.
 
         Raises:
             apsw.Error: A connection cannot be opened.
@@ -41,6 +51,7 @@ class ReaderPool:
         self._loop = asyncio.get_running_loop()
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._closed = False
+        self._keys = store_keys
         self._connections: list[apsw.Connection] = []
         try:
             for _ in range(threads):
@@ -87,7 +98,7 @@ class ReaderPool:
         self._connections.clear()
 
     def _run(self, connection: apsw.Connection) -> None:
-        transaction = SqliteReadTransaction(connection)
+        transaction = SqliteReadTransaction(connection, self._keys)
         while (job := self._queue.get()) is not None:
             work, future = job
             result: Any = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -22,6 +23,8 @@ from history_service.storage.port import (
     Place,
     RecordedResponse,
 )
+from history_service.storage.sqlite import bodies_sql, keys
+from history_service.storage.sqlite.bodies_sql import at_revision
 from history_service.storage.sqlite.change_chain import CHANGES
 from history_service.storage.sqlite.codec import (
     BRANCH_COLUMNS,
@@ -31,7 +34,11 @@ from history_service.storage.sqlite.codec import (
     key_columns,
 )
 from history_service.storage.sqlite.exchange import SqliteExchangeReads
-from history_service.storage.sqlite.scans import Scan, scan_sql
+from history_service.storage.sqlite.scans import Scan, joined_ids_sql, scan_sql
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import BranchCipher, StoreKeys
 
 _OF_BRANCH = "tenant_id = ? AND lineage_id = ? AND branch_id = ?"
 
@@ -48,7 +55,7 @@ _BRANCH_LIST_INDEXES = {
 }
 """By whether the list is of a parent's branches, and whether it is by external key."""
 _METADATA = (
-    f"SELECT metadata_json FROM branch_metadata WHERE {_OF_BRANCH} AND revision <= ?"
+    f"SELECT revision, metadata_json FROM branch_metadata WHERE {_OF_BRANCH} AND revision <= ?"
     " ORDER BY revision DESC LIMIT 1"
 )
 _RECORDED = "SELECT request_hash, response FROM recorded_response WHERE tenant_id = ? AND request_id = ?"
@@ -58,7 +65,6 @@ _MEMBER = f"SELECT {MEMBER_COLUMNS} {_LIVE_MEMBER} AND message_id = ?"
 _LINKED = f"SELECT {MEMBER_COLUMNS} {_LIVE_MEMBER} AND link_id = ?"
 _INDEX_OF = f"SELECT count(*) {_LIVE_MEMBER} AND order_key < ?"
 _ORDER_KEYS_AT = f"SELECT order_key {_LIVE_MEMBER} ORDER BY order_key LIMIT ? OFFSET ?"
-_BODY = "SELECT bytes FROM message_body WHERE number = ? AND tenant_id = ? AND lineage_id = ?"
 _VIEW_MEMBER = (
     f"SELECT message_id FROM view_row WHERE {_OF_BRANCH} AND epoch = ?"
     " AND removed_revision IS NULL AND message_id = ?"
@@ -69,42 +75,24 @@ _VIEW_AT = (
 )
 
 
-def _at_revision(select: str, table: str, scope: str) -> str:
-    """A statement over the one row that lives at a revision: parameters (scope, at, scope, at, at)."""
-    return (
-        f"SELECT {select} FROM {table} WHERE {scope}"  # nosec B608: of constants of the code
-        " AND removed_revision IS NULL AND added_revision <= ?"
-        f" UNION ALL "
-        f"SELECT {select} FROM {table} WHERE {scope} AND removed_revision > ? AND added_revision <= ?"
-    )
-
-
-_COUNT = _at_revision("count(*)", "member", _OF_BRANCH)
-_COUNT_VIEW = _at_revision("count(*)", "view_row", f"{_OF_BRANCH} AND epoch = ?")
-_KEY_AT = _at_revision("order_key", "member", f"{_OF_BRANCH} AND message_id = ?")
-_VIEW_KEY_AT = _at_revision("order_key", "view_row", f"{_OF_BRANCH} AND epoch = ? AND message_id = ?")
-_PLACE_AT = _at_revision("message_id, order_key, body", "member", f"{_OF_BRANCH} AND message_id = ?")
-_VIEW_PLACE_AT = _at_revision(
+_COUNT = at_revision("count(*)", "member", _OF_BRANCH)
+_COUNT_VIEW = at_revision("count(*)", "view_row", f"{_OF_BRANCH} AND epoch = ?")
+_KEY_AT = at_revision("order_key", "member", f"{_OF_BRANCH} AND message_id = ?")
+_VIEW_KEY_AT = at_revision("order_key", "view_row", f"{_OF_BRANCH} AND epoch = ? AND message_id = ?")
+_PLACE_AT = at_revision("message_id, order_key, body", "member", f"{_OF_BRANCH} AND message_id = ?")
+_VIEW_PLACE_AT = at_revision(
     "message_id, order_key", "view_row", f"{_OF_BRANCH} AND epoch = ? AND message_id = ?"
 )
 _BETWEEN = "order_key > ? AND order_key < ?"
-_COUNT_BETWEEN = _at_revision("count(*)", "member", f"{_OF_BRANCH} AND {_BETWEEN}")
-_COUNT_VIEW_BETWEEN = _at_revision("count(*)", "view_row", f"{_OF_BRANCH} AND epoch = ? AND {_BETWEEN}")
+_COUNT_BETWEEN = at_revision("count(*)", "member", f"{_OF_BRANCH} AND {_BETWEEN}")
+_COUNT_VIEW_BETWEEN = at_revision("count(*)", "view_row", f"{_OF_BRANCH} AND epoch = ? AND {_BETWEEN}")
 _NO_BOUND = 2**63 - 1
-_SIZE_AT = _at_revision(
-    "message_id, (SELECT length(bytes) FROM message_body WHERE number = body)",
-    "member",
-    f"{_OF_BRANCH} AND message_id = ?",
-)
-_BODY_AT = _at_revision(
-    "(SELECT bytes FROM message_body WHERE number = body)", "member", f"{_OF_BRANCH} AND message_id = ?"
-)
 _HELD_SINCE = (
     f"SELECT message_id {_LIVE_MEMBER} AND message_id = ? UNION ALL"
     f" SELECT message_id FROM member INDEXED BY ended_member_by_message WHERE {_OF_BRANCH}"
     " AND message_id = ? AND removed_revision > ?"
 )
-_KIND_AT = _at_revision("kind, order_key", "member", f"{_OF_BRANCH} AND message_id = ?")
+_KIND_AT = at_revision("kind, order_key", "member", f"{_OF_BRANCH} AND message_id = ?")
 # Parameters: the branch's three, at, up to; then the branch's three, at twice, up to.
 _LINKED_AT = (
     "SELECT order_key, message_id, kind, link_id, body FROM member INDEXED BY member_by_link"
@@ -114,16 +102,24 @@ _LINKED_AT = (
     f" WHERE {_OF_BRANCH} AND removed_revision > ? AND added_revision <= ? AND order_key <= ?"
     " AND link_id IS NOT NULL"
 )
+_LAST = itemgetter(-1)
 _TO_SWEEP = f"SELECT {BRANCH_COLUMNS} FROM branch WHERE sweep_after <= ? ORDER BY sweep_after LIMIT ?"
 
 
 class SqliteReadTransaction:
     """The primitives of ``ReadTransaction``, each one prepared statement or a few."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        """Read through a connection; who made it begins and ends its transactions."""
+    def __init__(self, connection: apsw.Connection, store_keys: StoreKeys | None = None) -> None:
+        """Read through a connection; who made it begins and ends its transactions.
+
+        Args:
+            connection: The connection.
+            store_keys: The keys of an encrypted store.
+        """
         self._connection = connection
-        self._exchange_reads = SqliteExchangeReads(connection)
+        self._keys = store_keys
+        self._bodies_sql = bodies_sql.CLEAR if store_keys is None else bodies_sql.SEALED
+        self._exchange_reads = SqliteExchangeReads(connection, store_keys)
 
     @property
     def exchange(self) -> SqliteExchangeReads:
@@ -196,14 +192,19 @@ class SqliteReadTransaction:
 
     def metadata(self, key: BranchKey, at: int) -> str:
         """See ``ReadTransaction.metadata``."""
-        text = self._value(_METADATA, (*self._columns(key), at))
-        if text is None:
+        found: Any = self._connection.execute(_METADATA, (*self._columns(key), at)).fetchone()
+        if found is None:
             raise StoreCorruptError("a branch has no metadata row")
-        return str(text)
+        revision: int = found[0]
+        text: str = found[1]
+        return text if self._keys is None else self._keys.open_metadata(self._cipher(key), revision, text)
 
     def recorded_response(self, tenant_id: str, request_id: str) -> RecordedResponse | None:
         """See ``ReadTransaction.recorded_response``."""
-        found: Any = self._connection.execute(_RECORDED, (tenant_id, id_blob(request_id))).fetchone()
+        blob = id_blob(request_id)
+        found: Any = self._connection.execute(_RECORDED, (tenant_id, blob)).fetchone()
+        if found is not None and self._keys is not None:
+            found = self._keys.store.open_response(tenant_id, blob, *found)
         return None if found is None else RecordedResponse(*found)
 
     # Live members
@@ -220,10 +221,11 @@ class SqliteReadTransaction:
         rows = self._for_each_id(_LINKED, self._columns(key), message_ids)
         return sorted((codec.member(columns) for columns in rows), key=lambda member: member.order_key)
 
-    def body(self, key: BranchKey, number: int) -> bytes:
+    def body(self, key: BranchKey, message_id: str, number: int) -> bytes:
         """See ``ReadTransaction.body``."""
-        tenant, lineage, _ = self._columns(key)
-        return _present(self._value(_BODY, (number, tenant, lineage)))
+        row = (*self._columns(key), id_blob(message_id), number)
+        found: Any = self._connection.execute(self._bodies_sql.body, row + row).fetchall()
+        return _present(next(self._opened(key, found), None))
 
     def index_of(self, key: BranchKey, order_key: int) -> int:
         """See ``ReadTransaction.index_of``."""
@@ -256,8 +258,8 @@ class SqliteReadTransaction:
     def message_sizes(self, key: BranchKey, at: int, message_ids: Collection[str]) -> dict[str, int]:
         """See ``ReadTransaction.message_sizes``."""
         return {
-            id_text(message_id): size
-            for message_id, size in self._at_revision(_SIZE_AT, key, at, message_ids)
+            id_text(message_id): size if self._keys is None else self._keys.size_of(size, wrapped)
+            for message_id, size, wrapped in self._at_revision(self._bodies_sql.size_at, key, at, message_ids)
         }
 
     def read_selected(
@@ -266,8 +268,10 @@ class SqliteReadTransaction:
         """See ``ReadTransaction.read_selected``."""
         bodies: list[bytes] = []
         total = 0
-        for (body,) in self._at_revision(_BODY_AT, key, at, message_ids):
-            total += len(_present(body))
+        rows = self._at_revision(self._bodies_sql.body_at, key, at, message_ids)
+        for found in self._opened(key, rows):
+            body = _present(found)
+            total += len(body)
             if bodies and total > max_bytes:
                 return bodies
             bodies.append(body)
@@ -279,8 +283,9 @@ class SqliteReadTransaction:
         self, key: BranchKey, at: int, *, view: int | None, after: str | None, limit: int
     ) -> list[str]:
         """See ``ReadTransaction.read_ids``."""
-        rows = self._scan("ids", key, at, view=view, after=after, limit=limit)
-        return codec.id_texts([message_id for _, message_id in rows])
+        scan, values = self._plan("ids", key, at, view=view, after=after, limit=limit)
+        found: Any = self._connection.execute(joined_ids_sql(scan), values).fetchone()
+        return codec.joined_id_texts(found[0] or b"")
 
     def read_messages(
         self,
@@ -295,20 +300,27 @@ class SqliteReadTransaction:
         descending: bool = False,
     ) -> MessagePage:
         """See ``ReadTransaction.read_messages``."""
+        scan, values = self._plan(
+            # One row more than asked tells whether the selection goes on.
+            "bodies",
+            key,
+            at,
+            view=view,
+            after=after,
+            limit=limit + 1,
+            kinds=kinds,
+            descending=descending,
+        )
         bodies: list[bytes] = []
         total = 0
-        # One row more than asked tells whether the selection goes on.
-        rows = self._scan(
-            "bodies", key, at, view=view, after=after, limit=limit + 1, kinds=kinds, descending=descending
-        )
-        for _, body in rows:
+        for body in self._opened(key, self._connection.execute(scan_sql(scan), values)):
             if body is None:
                 raise _no_body()
             total += len(body)
-            if len(bodies) == limit or (bodies and total > max_bytes):
-                return MessagePage(bodies, False)
+            if total > max_bytes and bodies:
+                return MessagePage(bodies[:limit], False)
             bodies.append(body)
-        return MessagePage(bodies, True)
+        return MessagePage(bodies[:limit], len(bodies) <= limit)
 
     def places(
         self, key: BranchKey, at: int, view: int | None, message_ids: Collection[str]
@@ -389,6 +401,30 @@ class SqliteReadTransaction:
         """The leading columns of a branch's rows; every primitive that looks at them asks here first."""
         return key_columns(key)
 
+    def _cipher(self, key: BranchKey) -> BranchCipher | None:
+        """What a branch's contents are encrypted with; None for a branch without a key."""
+        if self._keys is None:
+            return None
+        tenant, lineage, branch = key_columns(key)
+        wrapped = self._value(keys.OF_BRANCH, (tenant, branch))
+        return None if wrapped is None else self._keys.ring.branch_cipher(wrapped, tenant, lineage, branch)
+
+    def _opened(self, key: BranchKey, rows: Iterable[Any]) -> Iterator[bytes | None]:
+        """The bodies of rows that end as ``bodies_sql`` has it; None where one is missing."""
+        if self._keys is None:
+            return map(_LAST, rows)
+        return self._decrypted(key, rows, self._keys)
+
+    def _decrypted(
+        self, key: BranchKey, rows: Iterable[Any], store_keys: StoreKeys
+    ) -> Iterator[bytes | None]:
+        cipher = self._cipher(key)
+        for *_, message_id, number, wrapped, stored in rows:
+            if stored is None:
+                yield None
+            else:
+                yield store_keys.open_body(cipher, message_id, number, wrapped, stored)
+
     def _value(self, sql: str, values: tuple[Any, ...]) -> Any:
         """The first column of the first row, or None."""
         row = self._connection.execute(sql, values).fetchone()
@@ -406,7 +442,7 @@ class SqliteReadTransaction:
         values = (_twice((*scope, id_blob(message_id)), at) for message_id in message_ids)
         return self._connection.executemany(sql, values)
 
-    def _scan(
+    def _plan(
         self,
         what: Any,
         key: BranchKey,
@@ -417,7 +453,8 @@ class SqliteReadTransaction:
         limit: int,
         kinds: Collection[int] = (),
         descending: bool = False,
-    ) -> Iterator[Any]:
+    ) -> tuple[Scan, dict[str, Any]]:
+        """A scan and its parameters."""
         tenant, lineage, branch = self._columns(key)
         at_head = at >= self._value(_HEAD_REVISION, (tenant, branch))
         values: dict[str, Any] = {"tenant": tenant, "lineage": lineage, "branch": branch, "limit": limit}
@@ -428,8 +465,9 @@ class SqliteReadTransaction:
         if after is not None:
             values["after"] = self._order_key(key, at, view, after)
         values |= {f"kind{number}": kind for number, kind in enumerate(sorted(kinds))}
-        scan = Scan(what, view is not None, at_head, len(kinds), after is not None, descending)
-        return self._connection.execute(scan_sql(scan), values)
+        sealed = self._bodies_sql.sealed and what == "bodies"
+        scan = Scan(what, view is not None, at_head, len(kinds), after is not None, descending, sealed)
+        return scan, values
 
     def _order_key(self, key: BranchKey, at: int, view: int | None, message_id: str) -> int:
         scope: tuple[Any, ...] = self._columns(key) if view is None else (*self._columns(key), view)

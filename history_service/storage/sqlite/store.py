@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
@@ -15,10 +15,15 @@ from history_service.storage.port import ReadTransaction, WriteTransaction
 from history_service.storage.sqlite.connection import make_durable, open_reader, open_writer
 from history_service.storage.sqlite.failures import translate
 from history_service.storage.sqlite.figures import StoreFigures
+from history_service.storage.sqlite.keys import open_keys
 from history_service.storage.sqlite.lock import ProcessLock
 from history_service.storage.sqlite.migrations import check_schema, known_migrations, migrate
 from history_service.storage.sqlite.readers import ReaderPool
 from history_service.storage.sqlite.writer import GroupWriter, WriterLimits
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import KeyRing, StoreKeys
 
 T = TypeVar("T")
 
@@ -42,7 +47,14 @@ class SqliteStore:
 
     writer_type: type[GroupWriter] = GroupWriter
 
-    def __init__(self, path: str, *, limits: WriterLimits | None = None, vfs: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        limits: WriterLimits | None = None,
+        vfs: str | None = None,
+        ring: KeyRing | None = None,
+    ) -> None:
         """Name the file; nothing is opened before ``start``.
 
         Args:
@@ -50,10 +62,12 @@ class SqliteStore:
                 a directory that exists.
             limits: Bounds of the writer; None is the defaults.
             vfs: Name of the SQLite VFS; None is the system's own.
+            ring: Master keys to encrypt with; None writes in clear.
         """
         self._path = os.path.realpath(path)
         self._limits = limits or WriterLimits()
         self._vfs = vfs
+        self._ring = ring
         self._lock: ProcessLock | None = None
         self._connection: apsw.Connection | None = None
         self._writer: GroupWriter | None = None
@@ -73,13 +87,14 @@ class SqliteStore:
 
         Raises:
             StoreBusyError: Another process has the file open, or it cannot be opened.
-            StoreCorruptError: The file is damaged, is another program's, or its
-                schema is newer than this release.
+            StoreCorruptError: The file is damaged, is another program's, its
+                schema is newer than this release, or it is encrypted with a
+                master key that was not given.
         """
         try:
-            self._connection = await asyncio.to_thread(self._open)
-            self._readers = ReaderPool(lambda: open_reader(self._path, self._vfs), READER_THREADS)
-            self._writer = self.writer_type(self._connection, self._limits)
+            connection, keys = await asyncio.to_thread(self._open)
+            self._readers = ReaderPool(lambda: open_reader(self._path, self._vfs), READER_THREADS, keys)
+            self._writer = self.writer_type(connection, self._limits, keys)
         except BaseException as error:
             await self.close()
             told = self._opening_error(error)
@@ -113,14 +128,14 @@ class SqliteStore:
             raise ShuttingDownError("the store is not open")
         return await self._readers.run(work)
 
-    def _open(self) -> apsw.Connection:
+    def _open(self) -> tuple[apsw.Connection, StoreKeys | None]:
         self._lock = ProcessLock(self._path)
         connection = self._connection = open_writer(self._path, self._vfs)
         migrations = known_migrations()
         check_schema(connection, migrations)
         make_durable(connection)
         migrate(connection, migrations)
-        return connection
+        return connection, open_keys(connection, self._ring)
 
     def _opening_error(self, error: BaseException) -> BaseException:
         if isinstance(error, OSError):

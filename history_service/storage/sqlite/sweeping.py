@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from history_service.storage.port import BranchRow
-from history_service.storage.sqlite import change_chain, forking_sql
+from history_service.storage.sqlite import change_chain, forking_sql, keys
 from history_service.storage.sqlite import sweeping_sql as sql
-from history_service.storage.sqlite.codec import KeyColumns
+from history_service.storage.sqlite.codec import KeyColumns, key_columns
 from history_service.storage.sqlite.connection import overwrite_deleted
 from history_service.storage.sqlite.writing import SqliteWriteTransaction
 
@@ -27,8 +27,8 @@ class SweepingTransaction(SqliteWriteTransaction):
     """The primitives of ``WriteTransaction`` that drop and erase.
 
     Attributes:
-        erased: Whether a sweep has ended since it was last set to False: what it
-            erased stands in the write-ahead log until that is emptied.
+        erased: Whether a sweep has ended, or erased a key, since it was last set
+            to False: what it erased stands in the write-ahead log until that is emptied.
     """
 
     erased = False
@@ -51,6 +51,8 @@ class SweepingTransaction(SqliteWriteTransaction):
         """See ``WriteTransaction.sweep``."""
         self._writes()
         with self._overwriting():
+            if branch.deleted:
+                self._erase_key(branch)
             for part in (self._sweep_members, self._sweep_views, self._sweep_records):
                 limit -= part(branch, limit)
                 if limit <= 0:
@@ -65,6 +67,14 @@ class SweepingTransaction(SqliteWriteTransaction):
             yield
         finally:
             overwrite_deleted(self._connection, thorough=False)
+
+    def _erase_key(self, branch: BranchRow) -> None:
+        """Erase a deleted branch's key: nothing of the branch can be read then, erased yet or not."""
+        tenant, _, branch_id = key_columns(branch.key)
+        if self._keys is not None and self._erase(keys.ERASE_KEY, (tenant, branch_id)):
+            self._ciphers.pop((branch.key.tenant_id, branch.key.branch_id), None)
+            self._keys.ring.forget()
+            self.erased = True
 
     # Members and bodies
 

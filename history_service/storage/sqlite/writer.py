@@ -3,6 +3,12 @@
 There is no commit timer. While one group is on its way to the disk the next
 one gathers in the queue, so a lone caller waits for one sync and many callers
 share it (history design, Storage; quality design, Speed).
+
+Works come to the queue in bundles: what the event loop brings, until several
+turns of it in a row have brought none. A writer woken by the first of many would
+commit that one alone, and each commit takes the interpreter's lock from the loop
+several times over. Where the last commit was of one work and nothing is under
+way, the caller is alone and its work is handed over at once.
 """
 
 from __future__ import annotations
@@ -14,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -22,6 +28,10 @@ from antiphon_client.edge.metrics import Buckets
 from antiphon_client.errors import OverloadedError, ShuttingDownError
 from history_service.storage.sqlite.failures import end_statements, translate
 from history_service.storage.sqlite.transaction import SqliteTransaction
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import StoreKeys
 
 Work = Callable[[Any], Any]
 
@@ -31,6 +41,10 @@ _WORKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 PATIENCE_SECONDS = 20.0
 """How long the writer does not wait for readers once it has waited in vain, ``BUSY_MILLISECONDS`` long."""
+BUNDLE_WORKS = 16
+"""Works with which a bundle is complete, whatever the loop still brings: the writer begins with them."""
+QUIET_TURNS = 16
+"""Turns of the event loop without a work after which a bundle is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +89,23 @@ class GroupWriter:
         commit_works: How many works they had.
     """
 
-    def __init__(self, connection: apsw.Connection, limits: WriterLimits) -> None:
+    def __init__(
+        self, connection: apsw.Connection, limits: WriterLimits, store_keys: StoreKeys | None = None
+    ) -> None:
         """Start the thread.
 
         Args:
             connection: The writing connection, migrated; the writer's alone
                 until ``close`` has returned.
             limits: Bounds of groups, queue and log.
+            store_keys: The keys of an encrypted store.
         """
         self._connection = connection
-        self._transaction = SqliteTransaction(connection)
+        self._transaction = SqliteTransaction(connection, store_keys)
         self._limits = limits
         self._loop = asyncio.get_running_loop()
+        self._bundle: list[_Job] = []
+        self._works_of_last = 1
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._pending = 0
         self._closed = False
@@ -118,7 +137,11 @@ class GroupWriter:
             raise OverloadedError(f"{self._pending} writes are waiting for the store")
         future: asyncio.Future[Any] = self._loop.create_future()
         self._pending += 1
-        self._queue.put(_Job(work, starts_commit, future))
+        self._bundle.append(_Job(work, starts_commit, future))
+        if self._pending == 1 and self._works_of_last == 1:
+            self._queue_bundle()
+        elif len(self._bundle) == 1:
+            self._loop.call_soon(self._hand_over, 0, 0)
         return future
 
     @property
@@ -126,10 +149,30 @@ class GroupWriter:
         """Works waiting or under way; from any thread."""
         return self._pending
 
+    def _hand_over(self, known: int, quiet_turns: int) -> None:
+        """Queue the bundle once it is complete; else look again when the loop has turned.
+
+        Args:
+            known: Works it had a turn ago.
+            quiet_turns: Turns before this one that have brought none.
+        """
+        size = len(self._bundle)
+        quiet_turns = quiet_turns + 1 if size == known else 0
+        if size < BUNDLE_WORKS and quiet_turns < QUIET_TURNS:
+            self._loop.call_soon(self._hand_over, size, quiet_turns)
+        else:
+            self._queue_bundle()
+
+    def _queue_bundle(self) -> None:
+        for job in self._bundle:
+            self._queue.put(job)
+        self._bundle.clear()
+
     async def close(self) -> None:
         """Refuse new works, finish the queued ones, end the thread."""
         if not self._closed:
             self._closed = True
+            self._queue_bundle()
             self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -282,6 +325,7 @@ class GroupWriter:
 
     def _resolve(self, group: list[_Job]) -> None:
         self._pending -= len(group)
+        self._works_of_last = len(group)
         for job in group:
             if job.future.done():
                 continue

@@ -6,16 +6,22 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import apsw
 
 from history_service.storage.codec import head_columns, id_blob, optional_id_blob
 from history_service.storage.port import BranchKey, BranchRow, NewMember, RecordedResponse
+from history_service.storage.sqlite import bodies_sql, keys
 from history_service.storage.sqlite import writing_sql as sql
 from history_service.storage.sqlite.codec import KeyColumns, NumberedBranch, key_columns
 from history_service.storage.sqlite.pending import Address, PendingRows
 from history_service.storage.sqlite.reading import SqliteReadTransaction
 from history_service.storage.sqlite.recent_requests import RecentRequests
+
+if TYPE_CHECKING:
+    # Needs a package that only encrypted stores need.
+    from history_service.storage.envelope import BranchCipher, StoreKeys
 
 HEADS_REMEMBERED = 4096
 """Branches whose head the writer remembers, so that a write need not read it."""
@@ -36,13 +42,14 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         group_bytes: Bytes of bodies and payloads written since ``begin_group``.
     """
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, store_keys: StoreKeys | None = None) -> None:
         """Take a place in the commit positions: a new writer, in a commit of its own.
 
         Args:
             connection: The writing connection, migrated, outside a transaction.
+            store_keys: The keys of an encrypted store.
         """
-        super().__init__(connection)
+        super().__init__(connection, store_keys)
         connection.execute(sql.INSERT_WRITER, (uuid.uuid4().bytes, time.time_ns()))
         self._writer = connection.last_insert_rowid()
         self._counter = 0
@@ -51,6 +58,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._next_body = 1 + self._value(sql.LAST_BODY, ())
         self._next_change = 1 + self._value(sql.LAST_CHANGE, ())
         self._heads: OrderedDict[Address, NumberedBranch] = OrderedDict()
+        self._ciphers: OrderedDict[Address, BranchCipher] = OrderedDict()
         self._requests = RecentRequests(self._value(sql.GREATEST_REQUEST, ()))
         self._pending = PendingRows()
         self._failure: Exception | None = None
@@ -77,6 +85,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
     def forget(self) -> None:
         """Drop what is remembered: the group was rolled back."""
         self._heads.clear()
+        self._ciphers.clear()
         self._counter = self._counter_of_commit
         self._drop_pending()
 
@@ -121,6 +130,7 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._connection.execute("RELEASE work")
         for address in self._touched:
             self._heads.pop(address, None)
+            self._ciphers.pop(address, None)
         self._counter = self._counter_of_work
         return True
 
@@ -151,6 +161,43 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         if self._pending.heads:
             self.flush()
 
+    # Keys
+
+    def _cipher(self, key: BranchKey) -> BranchCipher | None:
+        address = key.tenant_id, key.branch_id
+        found = self._ciphers.get(address)
+        if found is None:
+            found = super()._cipher(key)
+            if found is not None:
+                self._keep_cipher(address, found)
+        return found
+
+    def _keep_cipher(self, address: Address, cipher: BranchCipher) -> None:
+        self._ciphers[address] = cipher
+        if len(self._ciphers) > HEADS_REMEMBERED:
+            self._ciphers.popitem(last=False)
+
+    def _own_cipher(self, key: BranchKey) -> BranchCipher | None:
+        """What a branch's new contents are encrypted with, its key made where there is none yet.
+
+        None where the store is not encrypted.
+        """
+        cipher = self._cipher(key)
+        if cipher is None and self._keys is not None:
+            cipher = self._give_key(key, self._keys)
+        return cipher
+
+    def _give_key(self, key: BranchKey, store_keys: StoreKeys) -> BranchCipher:
+        tenant, lineage, branch = key_columns(key)
+        wrapped = store_keys.ring.new_branch_key(tenant, lineage, branch)
+        self._connection.execute(keys.INSERT_KEY, (None, wrapped))
+        self._connection.execute(keys.GIVE_KEY, (self._connection.last_insert_rowid(), tenant, branch))
+        address = key.tenant_id, key.branch_id
+        self._touched.append(address)
+        cipher = store_keys.ring.branch_cipher(wrapped, tenant, lineage, branch)
+        self._keep_cipher(address, cipher)
+        return cipher
+
     # Directory
 
     def branch(self, tenant_id: str, branch_id: str) -> BranchRow | None:
@@ -162,7 +209,6 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         address = tenant_id, branch_id
         found = self._heads.get(address)
         if found is not None:
-            self._heads.move_to_end(address)
             return found
         if address in self._pending.heads:
             self.flush()
@@ -208,18 +254,20 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._pending.branches.add(branch.key)
         if former.row.deleted != branch.deleted:
             self._connection.execute(sql.SAVE_DELETED, (int(branch.deleted), former.number))
-        self._change_head(address, former._replace(row=branch.copied()))
+        self._change_head(address, NumberedBranch(former.number, branch.copied(), former.last_change))
 
     def _change_head(self, address: Address, head: NumberedBranch) -> None:
-        self._pending.heads[address] = head
+        # Remembered already, as whoever changes it has looked at it.
+        self._pending.heads[address] = self._heads[address] = head
         self._touched.append(address)
-        self._remember(address, head)
 
     def put_metadata(self, key: BranchKey, revision: int, metadata_json: str) -> None:
         """See ``WriteTransaction.put_metadata``."""
         self._writes()
         self.group_bytes += len(metadata_json)
-        self._connection.execute(sql.INSERT_METADATA, (*key_columns(key), revision, metadata_json))
+        cipher = self._own_cipher(key)
+        stored = metadata_json if cipher is None else cipher.seal_metadata(revision, metadata_json)
+        self._connection.execute(sql.INSERT_METADATA, (*key_columns(key), revision, stored))
 
     def record_response(
         self, tenant_id: str, request_id: str, recorded: RecordedResponse, recorded_at: int
@@ -230,6 +278,8 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         blob = id_blob(request_id)
         self._requests.add(blob)
         self._pending.responses[tenant_id, request_id] = recorded
+        if self._keys is not None:
+            recorded = RecordedResponse(*self._keys.store.seal_response(tenant_id, blob, *recorded))
         self._pending.recorded.append((tenant_id, blob, *recorded, recorded_at))
 
     def recorded_response(self, tenant_id: str, request_id: str) -> RecordedResponse | None:
@@ -273,27 +323,43 @@ class SqliteWriteTransaction(SqliteReadTransaction):
         self._pending.changes.append(
             (*key_columns(key), revision, kind, int(ignorable), payload, *position, number, head.last_change)
         )
-        self._change_head(address, head._replace(last_change=number))
+        self._change_head(address, NumberedBranch(head.number, head.row, number))
 
     # Members
 
     def insert_members(self, key: BranchKey, revision: int, rows: Sequence[NewMember]) -> None:
         """See ``WriteTransaction.insert_members``."""
         self._writes()
-        columns = key_columns(key)
-        tenant, lineage, _ = columns
+        tenant, lineage, branch = key_columns(key)
         pending = self._pending
         pending.branches.add(key)
+        next_body, size, encrypted = self._next_body, 0, self._keys is not None
         for message_id, order_key, kind, link_id, interim, body in rows:
+            message, link = id_blob(message_id), optional_id_blob(link_id)
             if isinstance(body, int):
                 number = body
+                wrapped = self._wrapped_key(key, message, number)
             else:
-                number = self._next_body
-                self._next_body += 1
-                self.group_bytes += len(body)
+                number = next_body
+                next_body += 1
+                size += len(body)
+                cipher, wrapped = self._own_cipher(key) if encrypted else None, None
+                if cipher is not None:
+                    wrapped, body = cipher.seal_body(message, number, body)
                 pending.bodies.append((number, tenant, lineage, body))
-            message, link = id_blob(message_id), optional_id_blob(link_id)
-            pending.members.append((*columns, message, order_key, kind, revision, number, link, int(interim)))
+            place = tenant, lineage, branch, message, order_key
+            pending.members.append((*place, kind, revision, number, link, int(interim), wrapped))
+        self._next_body = next_body
+        self.group_bytes += size
+
+    def _wrapped_key(self, key: BranchKey, message: bytes, body: int) -> bytes | None:
+        """The wrapped key that a row of the branch has for a body, which another row of it is to have too."""
+        if self._keys is None:
+            return None
+        row = (*self._columns(key), message, body)
+        wrapped: bytes | None = self._value(bodies_sql.WRAPPED_KEY, row + row)
+        self._pending.branches.add(key)
+        return wrapped
 
     def remove_members(self, key: BranchKey, revision: int, message_ids: Collection[str]) -> None:
         """See ``WriteTransaction.remove_members``."""

@@ -74,7 +74,8 @@ LAST_BODY = "SELECT coalesce(max(number), 0) FROM message_body"
 INSERT_BODIES = insert_many("message_body", "number, tenant_id, lineage_id, bytes")
 INSERT_MEMBERS = insert_many(
     "member",
-    "tenant_id, lineage_id, branch_id, message_id, order_key, kind, added_revision, body, link_id, interim",
+    "tenant_id, lineage_id, branch_id, message_id, order_key, kind, added_revision, body, link_id, interim,"
+    " wrapped_key",
 )
 END_MEMBERS = f"UPDATE member SET removed_revision = ? WHERE {OF_BRANCH} AND removed_revision IS NULL"
 END_MEMBER = f"{END_MEMBERS} AND message_id = ?"

@@ -19,11 +19,13 @@ from antiphon_client.cli import (
     demo,
     doctor,
     importing,
+    keys,
     listing,
     mailing,
     planning,
     reading,
     serving,
+    storing,
     tokens,
     viewing,
     watching,
@@ -76,9 +78,16 @@ register(mail, "dead-letters", mailing.dead_letters, mailing.DEAD_LETTERS_EXAMPL
 register(mail, "redrive", mailing.redrive, mailing.REDRIVE_EXAMPLES)
 app.add_typer(mail, name="mail")
 
+store = typer.Typer(help="Move a store to another kind of database.", no_args_is_help=True)
+register(store, "copy", storing.copy, storing.COPY_EXAMPLES)
+app.add_typer(store, name="store")
+
 token = typer.Typer(help="Make bearer tokens for the services.", no_args_is_help=True)
 register(token, "new", tokens.new, tokens.EXAMPLES)
 app.add_typer(token, name="token")
+key = typer.Typer(help="Make the keys that a history service encrypts with.", no_args_is_help=True)
+register(key, "new", keys.new, keys.NEW_EXAMPLES)
+app.add_typer(key, name="key")
 
 
 @app.callback()

@@ -167,6 +167,22 @@ def byte_progress(title: str, total: int | None) -> Iterator[Callable[[int], Non
         yield lambda moved: progress.update(task, completed=moved)
 
 
+@contextmanager
+def row_progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show how many of some rows are done, on standard error while it is a terminal, else nothing.
+
+    Yields what is told of how many more there are.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda more: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda more: progress.advance(task, more)
+
+
 def _json_escape(match: re.Match[str]) -> str:
     units = match[0].encode("utf-16-be")
     return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))

@@ -22,10 +22,8 @@ from psycopg import errors
 
 from antiphon_client.errors import StoreCorruptError
 from history_service.storage.postgres.connection import Session
-from history_service.storage.postgres.failures import CONFLICTS
+from history_service.storage.postgres.starting import beside_others
 
-_PAUSE_SECONDS = 0.05
-_PATIENCE_SECONDS = 60.0
 _VERSION_TABLE = (
     "CREATE TABLE IF NOT EXISTS antiphon_schema_version"
     " (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)"
@@ -64,26 +62,23 @@ def migrate(session: Session, migrations: Sequence[Migration]) -> None:
             tables of another program.
         psycopg.Error: The database refuses.
     """
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        try:
-            current = _version(session)
-            step = next((step for step in migrations if step.version > current), None)
-            if current > migrations[-1].version:
-                raise StoreCorruptError(
-                    f"the database has schema version {current} and this release knows versions up to"
-                    f" {migrations[-1].version}: a newer release wrote it; run that one, or restore a backup"
-                    " made before the upgrade"
-                )
-            if step is None:
-                return
-            _apply(session, step)
-        except (errors.UniqueViolation, *CONFLICTS):
-            # Another replica was faster; how far it came shows when it has committed.
-            session.rollback()
-            if time.monotonic() >= until:
-                raise
-            time.sleep(_PAUSE_SECONDS)
+    while beside_others(session, lambda: _take_step(session, migrations)):
+        pass
+
+
+def _take_step(session: Session, migrations: Sequence[Migration]) -> bool:
+    """Take the next step; tell whether there was one."""
+    current = _version(session)
+    step = next((step for step in migrations if step.version > current), None)
+    if current > migrations[-1].version:
+        raise StoreCorruptError(
+            f"the database has schema version {current} and this release knows versions up to"
+            f" {migrations[-1].version}: a newer release wrote it; run that one, or restore a backup"
+            " made before the upgrade"
+        )
+    if step is not None:
+        _apply(session, step)
+    return step is not None
 
 
 def _version(session: Session) -> int:
