@@ -47,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--cache-bytes", metavar="BYTES", help="memory of branches kept between calls; 0 keeps none"
     )
+    parser.add_argument(
+        "--folding-workers", metavar="N", help="processes that fold beside the service's own; 0 starts none"
+    )
     settings = parser.settings(CompilerSettings, arguments)
     return run(PROG, SERVICE.full_name, settings.log_level, settings.tracing, lambda: _build(settings))
 

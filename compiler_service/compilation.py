@@ -17,7 +17,7 @@ from compiler_service.neutral import AnyTurn, wire_turns
 from compiler_service.profiles import PROFILES
 from compiler_service.projection import ProviderRequest, folded_conversation, project
 from compiler_service.report import Note
-from compiler_service.state import CompileState
+from compiler_service.state import CompileState, FoldedRecord
 from compiler_service.texts import system_text
 from compiler_service.tokens import ESTIMATE_ONLY, Counters, TokenCounts, count_compilation
 
@@ -33,6 +33,8 @@ class CompileSource:
         incarnation: The branch's incarnation; "" for an inline snapshot.
         message_ids: The messages' ids, where they are known without a look at them.
         former: What FOLDED made of the messages before, for one of these.
+        plain: The messages as FOLDED takes them, those that are plain read as
+            turns; None where they are all decoded.
     """
 
     system: Message | None
@@ -41,6 +43,7 @@ class CompileSource:
     incarnation: str = ""
     message_ids: Sequence[str] | None = None
     former: FoldedHistory | None = None
+    plain: Sequence[FoldedRecord] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,7 @@ def compile_turn(
         messages=source.messages,
         message_ids=source.message_ids,
         former=source.former,
+        plain=source.plain,
     )
     for apply in PROFILES[request.profile]:
         state = apply(state)

@@ -7,11 +7,12 @@ never change: it is compared across processes, languages and releases.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from antiphon.message.v1 import message_pb2
+from antiphon_client.splicing import interleaved
 from compiler_service.native.turns import (
     CallPart,
     ImagePart,
@@ -22,7 +23,8 @@ from compiler_service.native.turns import (
     TextPart,
     ThinkingPart,
 )
-from compiler_service.neutral import AnyTurn, wire_turns
+from compiler_service.neutral import AnyTurn, text_columns, wire_turns
+from compiler_service.state import CompiledTurn, TurnRow
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -55,6 +57,15 @@ def messages_digest(turns: Iterable[AnyTurn], system_text: str | None = None) ->
 def begin_digest() -> _Hash:
     """Return the SHA-256 of no turns."""
     return hashlib.sha256(_DOMAIN)
+
+
+def rows_form(rows: Sequence[TurnRow]) -> bytes:
+    """Return the canonical form of turns of FOLDED, as `turns_form` does."""
+    columns = text_columns(rows)
+    if columns is None:
+        return turns_form(map(CompiledTurn._make, rows))
+    heads = map(_text_head, columns.roles, map(len, columns.texts))
+    return b"".join(interleaved(heads, columns.texts))
 
 
 def turns_form(turns: Iterable[AnyTurn]) -> bytes:

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from antiphon.message.v1.message_pb2 import Role
 from compiler_service.native.turns import ImagePart, NativeTurn, Part, TextPart
-from compiler_service.state import CompiledTurn
+from compiler_service.state import CompiledTurn, TurnRow
 
 AnyTurn: TypeAlias = CompiledTurn | NativeTurn
 
 WireTurn: TypeAlias = tuple[Role.ValueType, str | None, tuple[Part, ...]]
 """A turn as it travels: its role, and its text, or None and its parts."""
+
+
+class TextColumns(NamedTuple):
+    """Turns that are texts alone, by columns: what is done to all of one column at once is cheap."""
+
+    roles: Sequence[Role.ValueType]
+    texts: list[bytes]
+    """The texts in UTF-8."""
+
+
+def text_columns(rows: Sequence[TurnRow]) -> TextColumns | None:
+    """Return turns of FOLDED by columns; None where there are none, or one has images."""
+    if not rows:
+        return None
+    roles, texts, images, _ = zip(*rows, strict=True)
+    return None if any(images) else TextColumns(roles, list(map(str.encode, texts)))
 
 
 def wire_turns(turns: Iterable[AnyTurn]) -> Iterator[WireTurn]:

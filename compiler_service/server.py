@@ -12,6 +12,7 @@ from antiphon_client.status import COMPILER_DOMAIN
 from compiler_service.servicer import CompilerServicer
 from compiler_service.settings import CompilerSettings
 from compiler_service.tokens import Counters
+from compiler_service.workers.pool import FoldingWorkers
 
 SERVICE = compiler_service_pb2.DESCRIPTOR.services_by_name["CompilerService"]
 
@@ -36,7 +37,10 @@ def build_server(settings: CompilerSettings, history_channel: grpc.aio.Channel |
         VocabularyError: The folder of vocabularies is none.
     """
     stub = None if history_channel is None else history_service_pb2_grpc.HistoryServiceStub(history_channel)
-    servicer = CompilerServicer(stub, settings.limits, Counters(settings.vocabularies), settings.cache_bytes)
+    workers = FoldingWorkers(settings.folding_workers)
+    servicer = CompilerServicer(
+        stub, settings.limits, Counters(settings.vocabularies), settings.cache_bytes, workers
+    )
     return ServiceServer(
         settings,
         service=SERVICE,
@@ -45,8 +49,8 @@ def build_server(settings: CompilerSettings, history_channel: grpc.aio.Channel |
             servicer, server
         ),
         opaque=OPAQUE,
-        figures=servicer.figures(),
-        resources=[] if history_channel is None else [_Channel(history_channel)],
+        figures=(*servicer.figures(), *workers.figures()),
+        resources=[] if history_channel is None else [workers, _Channel(history_channel)],
     )
 
 

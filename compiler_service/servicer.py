@@ -46,6 +46,7 @@ from compiler_service.windows import (
     plan_window,
     sized_reply,
 )
+from compiler_service.workers.pool import FoldingWorkers
 
 T = TypeVar("T")
 PlanT = TypeVar("PlanT", PlanWindowRequest, PlanCompactionRequest)
@@ -61,6 +62,7 @@ class CompilerServicer(CompilerServiceServicer):
         limits: Limits,
         counters: Counters = ESTIMATE_ONLY,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        workers: FoldingWorkers | None = None,
     ) -> None:
         """Set up the servicer.
 
@@ -69,8 +71,9 @@ class CompilerServicer(CompilerServiceServicer):
             limits: The limits of requests and replies.
             counters: The token counters there are.
             cache_bytes: Memory of branches that are kept, at most; 0 keeps none.
+            workers: Fold beside this process; None for none. The caller starts and closes them.
         """
-        self._branches = BranchReader(history_stub, limits, cache_bytes)
+        self._branches = BranchReader(history_stub, limits, cache_bytes, workers)
         self._limits = limits
         self._counters = counters
 
@@ -146,7 +149,7 @@ class CompilerServicer(CompilerServiceServicer):
         if not request.HasField("branch"):
             return None, weight
         reading = await self._branches.read(request, folds=folds)
-        return reading, weight + reading.message_bytes
+        return reading, weight + reading.weight
 
     async def _compile(
         self, request: CompileRequest, field_prefix: str, encode: Callable[[Compilation, Limits], T]

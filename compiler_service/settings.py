@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Self
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
@@ -16,6 +16,7 @@ from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.tls_files import ChannelTls
 from compiler_service.cache.branches import DEFAULT_CACHE_BYTES
 from compiler_service.tokens import Counters
+from compiler_service.workers.pool import MOST_WORKERS, default_workers
 
 LIMITS = (
     "message_bytes",
@@ -41,6 +42,7 @@ class CompilerSettings(EdgeSettings):
         vocabularies: Folder of the exact token counters' vocabularies, such as
             ``o200k_base.tiktoken``; None: tokens are estimated only.
         cache_bytes: Memory of branches kept between calls, at most; 0 keeps none.
+        folding_workers: Processes that fold beside the service's own; 0 for none.
     """
 
     model_config = SettingsConfigDict(env_prefix="ANTIPHON_COMPILER_")
@@ -52,6 +54,7 @@ class CompilerSettings(EdgeSettings):
     history_tls_key: Path | None = None
     vocabularies: Path | None = None
     cache_bytes: Annotated[int, Ge(0)] = DEFAULT_CACHE_BYTES
+    folding_workers: Annotated[int, Ge(0), Le(MOST_WORKERS)] = Field(default_factory=default_workers)
 
     @field_validator("history")
     @classmethod

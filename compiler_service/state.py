@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from compiler_service.folded.history import FoldedHistory
     from compiler_service.folded.outcome import FoldedOutcome
 
-Record: TypeAlias = tuple[str, Message]
-"""The name of a message's content variant, and the message; a named tuple takes four times as long."""
-
 
 class TurnImage(NamedTuple):
     """One image of a turn: its address and the detail asked of the model."""
@@ -85,6 +82,17 @@ class AssistantTurn(NamedTuple):
     is_calling: bool
 
 
+FoldedRecord: TypeAlias = Message | InstructionTurn | AssistantTurn
+"""A message, or the turn that a plain one is; an instruction's is without the results before it."""
+
+Record: TypeAlias = tuple[str, Message]
+"""The name of a message's content variant, and the message; a named tuple takes four times as long."""
+
+AnyRecord: TypeAlias = tuple[str, Any]
+"""A Record, or one of these two names and the turn that a plain message is."""
+PLAIN_INSTRUCTION, PLAIN_RESPONSE = "plain_instruction", "plain_response"
+
+
 class CompiledTurn(NamedTuple):
     """One finished turn of FOLDED; a turn with images has its text as the first part.
 
@@ -95,6 +103,10 @@ class CompiledTurn(NamedTuple):
     text: str
     images: tuple[TurnImage, ...] = ()
     message_ids: tuple[str, ...] = ()
+
+
+TurnRow: TypeAlias = tuple[Role.ValueType, str, tuple[TurnImage, ...], tuple[str, ...]]
+"""The fields of a CompiledTurn, which is made where somebody looks at it: it takes five times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,7 @@ class CompileState:
         message_ids: The selection's ids, where they are known without a look at
             the messages.
         former: What FOLDED made of the selection before.
+        plain: The selection with plain messages as turns, for FOLDED; None where there is none.
         folded: FOLDED's outcome.
         entries: NATIVE's records that take part (after read).
         items: NATIVE's rounds and what stands between them (after pair).
@@ -128,6 +141,7 @@ class CompileState:
     summary: Message | None = None
     message_ids: Sequence[str] | None = None
     former: FoldedHistory | None = None
+    plain: Sequence[FoldedRecord] | None = None
     folded: FoldedOutcome | None = None
     entries: tuple[Entry, ...] = ()
     items: tuple[Item, ...] = ()

@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 from antiphon_client.edge.call import current_call
 from antiphon_client.edge.metrics import Figure
+from antiphon_client.edge.offload import INLINE_BYTES
 from antiphon_client.errors import BranchDeletedError, BranchNotFoundError
 from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot
 from compiler_service.cache.ahead import FoldingAhead
 from compiler_service.cache.branches import BranchAddress, BranchCache, KeptBranch, kept_branch
-from compiler_service.cache.messages import MessagesOnDemand
+from compiler_service.cache.messages import MessagesOnDemand, RecordsOnDemand
 from compiler_service.compilation import CompileSource
 from compiler_service.folded.history import FoldedHistory
 from compiler_service.source import HistoryRequest, SnapshotStub, pull_snapshot
+from compiler_service.workers.pool import FoldingWorkers
 
 
 class BranchReading(NamedTuple):
@@ -23,6 +25,7 @@ class BranchReading(NamedTuple):
     Attributes:
         snapshot: What was selected of it.
         former: What FOLDED made of that before; None for nothing.
+        ahead: What FOLDED has made of it on its way.
         address: Where it may be kept; None where it may not.
         held: The snapshot that was kept then; None for none.
         message_bytes: Bytes of the messages.
@@ -30,6 +33,7 @@ class BranchReading(NamedTuple):
 
     snapshot: AssembledSnapshot
     former: FoldedHistory | None
+    ahead: FoldingAhead
     address: BranchAddress | None
     held: AssembledSnapshot | None
     message_bytes: int
@@ -43,8 +47,13 @@ class BranchReading(NamedTuple):
             snapshot.revision,
         )
 
+    @property
+    def weight(self) -> int:
+        """Bytes to work on, for ``run_weighted``: too many for the loop where a worker is waited for."""
+        return max(self.message_bytes, INLINE_BYTES + 1) if self.ahead.waits else self.message_bytes
+
     def source(self) -> CompileSource:
-        """Return it as the source of a compilation."""
+        """Return it as the source of a compilation; it waits for a worker that folds a part of it."""
         snapshot = self.snapshot
         return CompileSource(
             system=snapshot.system,
@@ -52,7 +61,8 @@ class BranchReading(NamedTuple):
             revision=snapshot.revision,
             incarnation=snapshot.incarnation,
             message_ids=snapshot.message_ids,
-            former=self.former,
+            former=self.ahead.history() if self.former is None else self.former,
+            plain=RecordsOnDemand(snapshot),
         )
 
 
@@ -64,17 +74,25 @@ class BranchReader:
     loop.
     """
 
-    def __init__(self, stub: SnapshotStub | None, limits: Limits, cache_bytes: int) -> None:
+    def __init__(
+        self,
+        stub: SnapshotStub | None,
+        limits: Limits,
+        cache_bytes: int,
+        workers: FoldingWorkers | None = None,
+    ) -> None:
         """Set up the reader.
 
         Args:
             stub: The history service; None where none is configured.
             limits: Gives ``snapshot_bytes``.
             cache_bytes: Memory of what is kept, at most; 0 keeps nothing.
+            workers: Fold beside this process; None for none.
         """
         self._stub = stub
         self._limits = limits
         self._cache = BranchCache(cache_bytes)
+        self._workers = workers
         self._hits = self._misses = 0
 
     @property
@@ -124,14 +142,15 @@ class BranchReader:
             if kept is not None and _is_past(request, kept):
                 kept = None
         held = None if kept is None else kept.snapshot
-        ahead = FoldingAhead() if folds and address is not None else None
-        watch = None if ahead is None else ahead.look
-        try:
-            snapshot = await pull_snapshot(self._stub, request, call, self._limits, held, watch)
-        except (BranchDeletedError, BranchNotFoundError):
-            # What is deleted or erased there is not kept here until its place is wanted.
-            self._cache.drop(BranchAddress(call.tenant_id, request.branch.branch_id))
-            raise
+        with FoldingAhead(self._workers) as ahead:
+            watch = ahead.look if folds and address is not None else None
+            try:
+                snapshot = await pull_snapshot(self._stub, request, call, self._limits, held, watch)
+            except (BranchDeletedError, BranchNotFoundError):
+                # What is deleted or erased there is not kept here until its place is wanted.
+                self._cache.drop(BranchAddress(call.tenant_id, request.branch.branch_id))
+                raise
+            await ahead.wait()
         if held is not None and address is not None and snapshot.revision < held.revision:
             # The history was put back to an older copy: what is kept is of revisions that are gone.
             self._cache.drop(address)
@@ -140,9 +159,7 @@ class BranchReader:
         former = None
         if kept is not None and kept.folded is not None:
             former = kept.folded.moved(snapshot.kept)
-        if former is None and ahead is not None:
-            former = await ahead.history()
-        return BranchReading(snapshot, former, address, held, sum(map(len, snapshot.messages)))
+        return BranchReading(snapshot, former, ahead, address, held, sum(map(len, snapshot.messages)))
 
     def _count(self, *, is_hit: bool) -> None:
         if is_hit:

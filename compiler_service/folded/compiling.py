@@ -51,8 +51,9 @@ def compile_folded(state: CompileState) -> CompileState:
     Cost: linear in the messages that were not compiled before.
     """
     former, request = state.former, state.request
-    division = divide(state.messages, () if former is None else former.held)
-    opening, settled, tail = settle(division, state.messages)
+    messages = state.messages if state.plain is None else state.plain
+    division = divide(messages, () if former is None else former.held)
+    opening, settled, tail = settle(division, messages)
     found = join_findings([opening.findings, *[stretch.findings for stretch in settled], tail.findings])
     refuse_unknown(found.unknown)
     system, excluded, interrupted = screen_system(state.system, found.excluded, found.interrupted)
@@ -67,12 +68,12 @@ def compile_folded(state: CompileState) -> CompileState:
     _check_order(stretches, system)
     refuse_lost_question(request, question, state.field_prefix)
 
-    trail = follow(None if former is None else former.trail, first[0].turns if first else (), settled)
+    trail = follow(None if former is None else former.trail, first[0].rows if first else (), settled)
     outcome = FoldedOutcome(
         stretches=stretches,
         first_notes=_first_notes(found, summary_notes),
         history=FoldedHistory(placed(opening.length, settled), trail),
-        digest=trail.ending(last.turns),
+        digest=trail.ending(last.rows),
     )
     return replace(state, system=system, summary=summary, folded=outcome)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from compiler_service.digest import begin_digest, turns_form
+from compiler_service.digest import begin_digest, rows_form
 from compiler_service.folded.stretch import Stretch
-from compiler_service.state import CompiledTurn
+from compiler_service.state import TurnRow
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -25,24 +25,24 @@ class DigestTrail(NamedTuple):
         states: One state more than there are stretches; never changed, only copied.
     """
 
-    opening: tuple[CompiledTurn, ...]
+    opening: tuple[TurnRow, ...]
     stretches: tuple[Stretch, ...]
     states: tuple[_Hash, ...]
 
     @property
     def memory_bytes(self) -> int:
         """Memory that it takes, estimated from above; the stretches are others' to count."""
-        return len(self.states) * _STATE_BYTES + sum(4 * len(turn.text) + 512 for turn in self.opening)
+        return len(self.states) * _STATE_BYTES + sum(4 * len(text) + 512 for _, text, _, _ in self.opening)
 
-    def ending(self, tail: tuple[CompiledTurn, ...]) -> str:
+    def ending(self, tail: tuple[TurnRow, ...]) -> str:
         """Return the digest of opening, stretches and tail, in lower-case hexadecimal."""
         digest = self.states[-1].copy()
-        digest.update(turns_form(tail))
+        digest.update(rows_form(tail))
         return digest.hexdigest()
 
 
 def follow(
-    former: DigestTrail | None, opening: tuple[CompiledTurn, ...], stretches: tuple[Stretch, ...]
+    former: DigestTrail | None, opening: tuple[TurnRow, ...], stretches: tuple[Stretch, ...]
 ) -> DigestTrail:
     """Return the trail of an opening and stretches.
 
@@ -57,11 +57,11 @@ def follow(
         states += former.states[: same + 1]
     else:
         first = begin_digest()
-        first.update(turns_form(opening))
+        first.update(rows_form(opening))
         states.append(first)
     for stretch in stretches[len(states) - 1 :]:
         state = states[-1].copy()
-        state.update(turns_form(stretch.turns))
+        state.update(rows_form(stretch.rows))
         states.append(state)
     return DigestTrail(opening, stretches, tuple(states))
 

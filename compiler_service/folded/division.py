@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from antiphon.message.v1.message_pb2 import Message
 from compiler_service.folded.stretch import Stretch
 from compiler_service.passes.screen import takes_part
+from compiler_service.state import AssistantTurn, FoldedRecord, InstructionTurn
 
 STRETCH_MESSAGES = 256
 """Messages that a settled stretch has at least, where there are as many; short ones are joined."""
@@ -40,21 +40,21 @@ class Division(NamedTuple):
         tail: The messages after them.
     """
 
-    opening: Sequence[Message]
-    settled: list[Held | Sequence[Message]]
-    tail: Sequence[Message]
+    opening: Sequence[FoldedRecord]
+    settled: list[Held | Sequence[FoldedRecord]]
+    tail: Sequence[FoldedRecord]
 
 
-def divide(messages: Sequence[Message], held: Iterable[Held]) -> Division:
+def divide(messages: Sequence[FoldedRecord], held: Iterable[Held]) -> Division:
     """Divide a selection.
 
     Args:
         messages: The selection. Only what no held stretch covers is looked at.
         held: Stretches compiled before, in the selection's order.
     """
-    opening: Sequence[Message] | None = None
-    settled: list[Held | Sequence[Message]] = []
-    fresh: list[Message] = []
+    opening: Sequence[FoldedRecord] | None = None
+    settled: list[Held | Sequence[FoldedRecord]] = []
+    fresh: list[FoldedRecord] = []
     at = 0
     for candidate in held:
         fresh += messages[at : candidate.start]
@@ -83,26 +83,33 @@ def placed(start: int, stretches: Iterable[Stretch]) -> tuple[Held, ...]:
     return tuple(held)
 
 
-def settles(message: Message) -> bool:
+def settles(message: FoldedRecord) -> bool:
     """Tell whether a message is an instruction that is kept."""
+    if isinstance(message, (InstructionTurn, AssistantTurn)):
+        return isinstance(message, InstructionTurn)
     return message.WhichOneof("content") == "instruction" and takes_part(message)
 
 
-def split_opening(messages: list[Message]) -> tuple[list[Message], list[Message]]:
+def split_opening(messages: list[FoldedRecord]) -> tuple[list[FoldedRecord], list[FoldedRecord]]:
     """Return the messages up to the first instruction that is kept, and the others."""
-    end = next((index for index, message in enumerate(messages, 1) if settles(message)), 0)
+    end = settled_length(messages)
     return messages[:end], messages[end:]
 
 
-def cut_settled(messages: list[Message]) -> tuple[list[list[Message]], list[Message]]:
+def settled_length(messages: Iterable[FoldedRecord]) -> int:
+    """Return how many messages there are up to the first instruction that is kept; 0 without one."""
+    return next((index for index, message in enumerate(messages, 1) if settles(message)), 0)
+
+
+def cut_settled(messages: list[FoldedRecord]) -> tuple[list[list[FoldedRecord]], list[FoldedRecord]]:
     """Return the messages after an opening in settled blocks, and those that no instruction settles."""
     end = next((index for index in range(len(messages), 0, -1) if settles(messages[index - 1])), 0)
     return _blocks(messages[:end]), messages[end:]
 
 
-def _blocks(messages: list[Message]) -> list[list[Message]]:
+def _blocks(messages: list[FoldedRecord]) -> list[list[FoldedRecord]]:
     """Cut messages, of which the last settles, after instructions that are kept."""
-    blocks: list[list[Message]] = []
+    blocks: list[list[FoldedRecord]] = []
     start = 0
     for end, message in enumerate(messages, 1):
         if end == len(messages) or (end - start >= STRETCH_MESSAGES and settles(message)):

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import overload
 
 from compiler_service.folded.history import FoldedHistory
 from compiler_service.folded.stretch import Stretch
 from compiler_service.report import Note
 from compiler_service.state import CompiledTurn
 from compiler_service.turn_encoding import encode_notes
+
+
+class TurnsOnDemand(Sequence[CompiledTurn]):
+    """The turns of stretches, made when somebody looks at them: an encoded reply holds them without.
+
+    Cost: its length a step for each stretch; making them one for each turn, every time.
+    """
+
+    def __init__(self, stretches: Sequence[Stretch]) -> None:
+        """Stand for the turns of stretches that follow each other."""
+        self._stretches = stretches
+
+    def __len__(self) -> int:
+        return sum([len(stretch.rows) for stretch in self._stretches])
+
+    @overload
+    def __getitem__(self, index: int) -> CompiledTurn: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[CompiledTurn]: ...
+    def __getitem__(self, index: int | slice) -> CompiledTurn | Sequence[CompiledTurn]:
+        return tuple(self)[index]
+
+    def __iter__(self) -> Iterator[CompiledTurn]:
+        return chain.from_iterable([stretch.turns for stretch in self._stretches])
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +57,9 @@ class FoldedOutcome:
     digest: str
 
     @property
-    def turns(self) -> tuple[CompiledTurn, ...]:
-        """The turns. Cost: a reference each."""
-        return tuple(chain.from_iterable([stretch.turns for stretch in self.stretches]))
+    def turns(self) -> Sequence[CompiledTurn]:
+        """The turns."""
+        return TurnsOnDemand(self.stretches)
 
     @property
     def notes(self) -> tuple[Note, ...]:

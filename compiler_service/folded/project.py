@@ -24,7 +24,13 @@ from compiler_service.display_text import blocks_say
 from compiler_service.instruction_view import BlockUse, prompt_context, view_instruction
 from compiler_service.json_values import ProjectionSet, parse_checked
 from compiler_service.report import Note, note, notes_about
-from compiler_service.state import AssistantTurn, InstructionTurn, Record
+from compiler_service.state import (
+    PLAIN_INSTRUCTION,
+    PLAIN_RESPONSE,
+    AnyRecord,
+    AssistantTurn,
+    InstructionTurn,
+)
 from compiler_service.texts import is_blank
 
 _INTERRUPTED = message_pb2.MESSAGE_STATUS_INTERRUPTED
@@ -65,11 +71,17 @@ class Walk:
         return [message_id for message_id in self.requests if message_id not in answered]
 
 
-def project(records: Iterable[Record]) -> Walk:
+def project(records: Iterable[AnyRecord]) -> Walk:
     """Turn records into turns. Cost: linear in the records."""
     walk = Walk()
-    for kind, message in records:
-        _project_record(kind, message, walk)
+    turns = walk.turns
+    for kind, record in records:
+        if kind == PLAIN_RESPONSE:
+            turns.append(record)
+        elif kind == PLAIN_INSTRUCTION:
+            turns.append(_with_results(record, walk) if walk.pending else record)
+        else:
+            _project_record(kind, record, walk)
     return walk
 
 
@@ -124,9 +136,21 @@ def _project_assistant(content: AssistantResponseContent, message_id: str, walk:
 def _context_of(content: InstructionContent, message_id: str | None, walk: Walk) -> list[Any]:
     """Return the instruction's own context items and then the waiting results, each value once."""
     context = prompt_context(content)
+    if walk.pending:
+        _add_results(context, message_id, walk)
+    return context
+
+
+def _with_results(turn: InstructionTurn, walk: Walk) -> InstructionTurn:
+    """Return the turn of a plain instruction with the waiting results as its context."""
+    context: list[Any] = []
+    _add_results(context, turn.message_id, walk)
+    return InstructionTurn(turn.message_id, turn.text, None, tuple(context), "", ())
+
+
+def _add_results(context: list[Any], message_id: str | None, walk: Walk) -> None:
+    """Add the waiting results to context items, each value once."""
     pending = walk.pending
-    if not pending:
-        return context
     # One result beside nothing has nothing to be compared with.
     present = ProjectionSet(context) if context or len(pending) > 1 else None
     moved: list[str] = []
@@ -141,7 +165,6 @@ def _context_of(content: InstructionContent, message_id: str | None, walk: Walk)
     walk.pending = []
     walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULTS_MOVED, moved, target=message_id)
     walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULT_DEDUPLICATED, repeated)
-    return context
 
 
 def _projection_of(response: ActionResponseContent) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from antiphon_client.errors import FieldInvalidError
 from antiphon_client.messages.rendering import render_instruction_text
 from compiler_service.json_values import parse_checked
 from compiler_service.report import Note, note, notes_about
-from compiler_service.state import AssistantTurn, CompiledTurn, InstructionTurn
+from compiler_service.state import AssistantTurn, InstructionTurn, TurnRow
 from compiler_service.texts import is_blank
 
 _USER = message_pb2.ROLE_USER
@@ -38,7 +38,7 @@ NO_SECTIONS = CallSections()
 class Rendered(NamedTuple):
     """Finished turns, and notes about what is left out."""
 
-    turns: list[CompiledTurn]
+    turns: list[TurnRow]
     notes: list[Note]
 
 
@@ -49,7 +49,7 @@ def render(turns: Iterable[InstructionTurn | AssistantTurn]) -> Rendered:
         if isinstance(turn, InstructionTurn):
             render_user(turn, NO_SECTIONS, rendered)
         elif turn.text:
-            rendered.turns.append(CompiledTurn(_ASSISTANT, turn.text, (), turn.message_ids))
+            rendered.turns.append((_ASSISTANT, turn.text, (), turn.message_ids))
         else:
             rendered.notes.extend(notes_about(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_ids))
     return rendered
@@ -57,27 +57,25 @@ def render(turns: Iterable[InstructionTurn | AssistantTurn]) -> Rendered:
 
 def render_user(turn: InstructionTurn, sections: CallSections, rendered: Rendered) -> None:
     """Render an instruction and add it."""
-    user = _user_turn(turn, sections, rendered.notes)
-    if user.text or user.images:
-        rendered.turns.append(user)
+    text = turn.plain_content
+    if text:
+        rendered.notes.extend(_replaced_notes(turn, sections))
+    elif sections is NO_SECTIONS:
+        text = render_instruction_text(guidance=turn.guidance, instruction=turn.text, context=turn.context)
+    else:
+        text = render_instruction_text(
+            guidance=turn.guidance,
+            instruction=turn.text,
+            context=turn.context,
+            tools=sections.tools,
+            response_schema=sections.response_schema,
+            response_format=sections.response_format,
+        )
+    if text or turn.images:
+        message_ids = () if turn.message_id is None else (turn.message_id,)
+        rendered.turns.append((_USER, text, turn.images, message_ids))
     else:
         rendered.notes.append(note(notes_pb.COMPILE_NOTE_KIND_EMPTY_DROPPED, turn.message_id))
-
-
-def _user_turn(turn: InstructionTurn, sections: CallSections, notes: list[Note]) -> CompiledTurn:
-    message_ids = () if turn.message_id is None else (turn.message_id,)
-    if turn.plain_content:
-        notes += _replaced_notes(turn, sections)
-        return CompiledTurn(_USER, turn.plain_content, turn.images, message_ids)
-    text = render_instruction_text(
-        guidance=turn.guidance,
-        instruction=turn.text,
-        context=turn.context,
-        tools=sections.tools,
-        response_schema=sections.response_schema,
-        response_format=sections.response_format,
-    )
-    return CompiledTurn(_USER, text, turn.images, message_ids)
 
 
 def _replaced_notes(turn: InstructionTurn, sections: CallSections) -> list[Note]:

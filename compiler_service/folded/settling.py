@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from antiphon.message.v1.message_pb2 import Message
 from compiler_service.folded import division as dividing
 from compiler_service.folded.division import Division, Held
 from compiler_service.folded.stretch import (
@@ -18,6 +17,7 @@ from compiler_service.folded.stretch import (
     join_stretches,
 )
 from compiler_service.passes.screen import Screened, screen_messages
+from compiler_service.state import FoldedRecord
 
 
 class Settled(NamedTuple):
@@ -35,11 +35,11 @@ class Settled(NamedTuple):
 
 
 class _Fresh(NamedTuple):
-    messages: Sequence[Message]
+    messages: Sequence[FoldedRecord]
     screened: Screened
 
 
-def settle(division: Division, messages: Sequence[Message]) -> Settled:
+def settle(division: Division, messages: Sequence[FoldedRecord]) -> Settled:
     """Compile the settled messages that no stretch compiled before covers.
 
     Cost: linear in those messages. Where interim responses are selected, also
@@ -66,16 +66,16 @@ def settle(division: Division, messages: Sequence[Message]) -> Settled:
     )
 
 
-def settle_alone(messages: Sequence[Message]) -> Stretch:
+def settle_alone(messages: Sequence[FoldedRecord]) -> Stretch:
     """Compile settled messages as if no final response stood elsewhere; ``settle`` makes that good."""
     return finish_stretch(draft_stretch(*_screened(messages), frozenset()))
 
 
-def _screened(messages: Sequence[Message]) -> _Fresh:
+def _screened(messages: Sequence[FoldedRecord]) -> _Fresh:
     return _Fresh(messages, screen_messages(messages))
 
 
-def _current(held: Held, messages: Sequence[Message], answered: frozenset[str]) -> Stretch:
+def _current(held: Held, messages: Sequence[FoldedRecord], answered: frozenset[str]) -> Stretch:
     """Return a stretch as it is with these answers."""
     findings = held.stretch.findings
     if tuple(dropped_interims(findings.interims, answered)) == findings.dropped:

@@ -25,8 +25,8 @@ from compiler_service.folded.project import Walk, project, project_question
 from compiler_service.folded.render import Rendered, call_sections, render, render_user
 from compiler_service.passes.screen import Screened, still_interrupted, without_answered_interims
 from compiler_service.report import Note
-from compiler_service.state import AssistantTurn, CompiledTurn, InstructionTurn
-from compiler_service.turn_encoding import encode_notes, encode_turns
+from compiler_service.state import AssistantTurn, CompiledTurn, FoldedRecord, InstructionTurn, TurnRow
+from compiler_service.turn_encoding import encode_notes, encode_rows
 
 # Memory in bytes that values take beside the texts and ids in them.
 _STRETCH_BYTES, _TURN_BYTES, _NOTE_BYTES, _ID_BYTES = 1024, 176, 160, 96
@@ -38,7 +38,7 @@ class Stretch:
 
     Attributes:
         length: How many messages, those left out too.
-        turns: The finished turns.
+        rows: The finished turns.
         findings: What was found beside them.
         first_instruction: Id of the instruction that it begins with; None where
             it begins otherwise.
@@ -51,7 +51,7 @@ class Stretch:
     """
 
     length: int
-    turns: tuple[CompiledTurn, ...]
+    rows: tuple[TurnRow, ...]
     findings: Findings
     first_instruction: str | None
     first_assistant: str | None
@@ -59,6 +59,11 @@ class Stretch:
     encoded_turns: bytes
     encoded_notes: tuple[bytes, bytes, bytes]
     memory_bytes: int
+
+    @property
+    def turns(self) -> tuple[CompiledTurn, ...]:
+        """The finished turns. Cost: making them."""
+        return tuple(map(CompiledTurn._make, self.rows))
 
 
 class Draft(NamedTuple):
@@ -79,7 +84,7 @@ class Draft(NamedTuple):
     findings: Findings
 
 
-def draft_stretch(messages: Sequence[Message], screened: Screened, answered: Collection[str]) -> Draft:
+def draft_stretch(messages: Sequence[FoldedRecord], screened: Screened, answered: Collection[str]) -> Draft:
     """Begin a stretch.
 
     Args:
@@ -104,13 +109,19 @@ def draft_stretch(messages: Sequence[Message], screened: Screened, answered: Col
         unknown_blocks=tuple(walk.unknown_blocks),
         consecutive=tuple(merged.consecutive),
         summaries=tuple([_apart(message) for message in walk.summaries]),
-        leading=tuple(islice((message.id for kind, message in records if kind != "system"), 1)),
+        leading=tuple(islice((_id_of(record) for kind, record in records if kind != "system"), 1)),
         answered=tuple(walk.answered),
         finals=tuple(screened.finals),
         interims=tuple(screened.interims),
         dropped=tuple(dropped_interims(screened.interims, answered)),
     )
     return Draft(len(messages), merged.turns, walk, merged.notes, findings)
+
+
+def _id_of(record: FoldedRecord) -> str:
+    if isinstance(record, AssistantTurn):
+        return record.message_ids[0]
+    return record.message_id or "" if isinstance(record, InstructionTurn) else record.id
 
 
 def finish_stretch(draft: Draft, prefix: Prefix | None = None) -> Stretch:
@@ -151,11 +162,11 @@ def _finished(draft: Draft, rendered: Rendered) -> Stretch:
     findings = draft.findings._replace(
         moved=tuple(moved), merged=tuple(merged), rendered=tuple(rendered.notes)
     )
-    encoded_turns = encode_turns(rendered.turns)
+    encoded_turns = encode_rows(rendered.turns)
     encoded_notes = encode_notes(moved), encode_notes(merged), encode_notes(rendered.notes)
     return Stretch(
         length=draft.length,
-        turns=tuple(rendered.turns),
+        rows=tuple(rendered.turns),
         findings=findings,
         first_instruction=first.message_id if isinstance(first, InstructionTurn) else None,
         first_assistant=first.message_ids[0] if isinstance(first, AssistantTurn) else None,
@@ -170,12 +181,16 @@ def _finished(draft: Draft, rendered: Rendered) -> Stretch:
     )
 
 
-def _turns_memory(turns: Sequence[CompiledTurn]) -> int:
+def _turns_memory(turns: Sequence[TurnRow]) -> int:
+    if not turns:
+        return 0
     # All of one kind at once: a step for every turn would be felt.
-    texts = sum(map(getsizeof, [turn.text for turn in turns]))
-    urls = [image.url for turn in turns for image in turn.images]
-    ids = sum(map(len, [turn.message_ids for turn in turns]))
-    return texts + sum(map(getsizeof, urls)) + _TURN_BYTES * (len(turns) + len(urls)) + _ID_BYTES * ids
+    _, texts, images, message_ids = zip(*turns, strict=True)
+    urls = [image.url for image in chain.from_iterable(images)]
+    joined = "".join(texts)
+    size = len(joined) + getsizeof("") * len(texts) if joined.isascii() else sum(map(getsizeof, texts))
+    size += sum(map(getsizeof, urls))
+    return size + _TURN_BYTES * (len(turns) + len(urls)) + _ID_BYTES * sum(map(len, message_ids))
 
 
 def _findings_memory(findings: Findings) -> int:
@@ -216,7 +231,7 @@ def join_stretches(stretches: Sequence[Stretch]) -> Stretch:
     moved, merged, rendered = zip(*[stretch.encoded_notes for stretch in stretches], strict=True)
     return Stretch(
         length=sum([stretch.length for stretch in stretches]),
-        turns=tuple(chain.from_iterable([stretch.turns for stretch in stretches])),
+        rows=tuple(chain.from_iterable([stretch.rows for stretch in stretches])),
         findings=findings._replace(consecutive=tuple(consecutive_instructions(stretches))),
         first_instruction=stretches[0].first_instruction,
         first_assistant=stretches[0].first_assistant,

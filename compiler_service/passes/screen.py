@@ -15,7 +15,15 @@ from antiphon.message.v1 import message_pb2
 from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.errors import UnsupportedContentError, and_more, id_list
 from compiler_service.report import notes_about
-from compiler_service.state import CompileState, Record
+from compiler_service.state import (
+    PLAIN_INSTRUCTION,
+    PLAIN_RESPONSE,
+    AnyRecord,
+    AssistantTurn,
+    CompileState,
+    FoldedRecord,
+    InstructionTurn,
+)
 
 _EXCLUDED = message_pb2.MESSAGE_STATUS_EXCLUDED
 _INTERRUPTED = message_pb2.MESSAGE_STATUS_INTERRUPTED
@@ -39,7 +47,7 @@ class Screened(NamedTuple):
         finals: The action requests that final responses answer.
     """
 
-    records: list[Record]
+    records: list[AnyRecord]
     excluded: list[str]
     unknown: list[str]
     interrupted: list[str]
@@ -76,11 +84,13 @@ def takes_part(message: Message) -> bool:
     return message.status != _EXCLUDED and message.status in _KNOWN_STATUSES
 
 
-def screen_messages(messages: Iterable[Message], compiled_kinds: Collection[str] = _FOLDED_KINDS) -> Screened:
+def screen_messages(
+    messages: Iterable[FoldedRecord], compiled_kinds: Collection[str] = _FOLDED_KINDS
+) -> Screened:
     """Sort messages.
 
     Args:
-        messages: The messages.
+        messages: The messages, or the turns that plain ones are, which take part.
         compiled_kinds: Kinds of records that the profile compiles.
 
     Cost: linear in the messages.
@@ -88,6 +98,12 @@ def screen_messages(messages: Iterable[Message], compiled_kinds: Collection[str]
     screened = Screened([], [], [], [], [], [])
     records, excluded, unknown, interrupted, interims, finals = screened
     for message in messages:
+        if isinstance(message, AssistantTurn):
+            records.append((PLAIN_RESPONSE, message))
+            continue
+        if isinstance(message, InstructionTurn):
+            records.append((PLAIN_INSTRUCTION, message))
+            continue
         status = message.status
         if status == _EXCLUDED:
             excluded.append(message.id)
@@ -121,7 +137,7 @@ def refuse_unknown(unknown: Sequence[str]) -> None:
 
 def without_answered_interims(
     screened: Screened, answered: Collection[str]
-) -> tuple[list[Record], list[str]]:
+) -> tuple[list[AnyRecord], list[str]]:
     """Split off the interim responses to requests that a selected final response answers.
 
     Args:
@@ -133,7 +149,7 @@ def without_answered_interims(
     """
     if not any(request_id in answered for request_id in screened.interims):
         return screened.records, []
-    kept: list[Record] = []
+    kept: list[AnyRecord] = []
     dropped: list[str] = []
     for record in screened.records:
         kind, message = record

@@ -8,7 +8,7 @@ in the protos only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from google.protobuf.descriptor import Descriptor
 
@@ -36,19 +36,24 @@ class FieldPrefixes(dict[int, bytes]):
         """Make a prefix and keep it."""
         if len(self) >= self._MOST:
             self.clear()
-        prefix = self[length] = self._tag + _varint(length)
+        prefix = self[length] = self._tag + varint(length)
         return prefix
 
     def parts(self, values: Sequence[bytes]) -> list[bytes]:
         """Return the pieces of the repeated field of these values, to be joined."""
-        parts = [b""] * (2 * len(values))
-        parts[0::2] = map(self.__getitem__, map(len, values))
-        parts[1::2] = values
-        return parts
+        return interleaved(map(self.__getitem__, map(len, values)), values)
 
     def enclose(self, parts: Sequence[bytes]) -> bytes:
         """Return the field whose one value are these pieces; they are copied once."""
         return b"".join((self[sum(map(len, parts))], *parts))
+
+
+def interleaved(heads: Iterable[bytes], values: Sequence[bytes]) -> list[bytes]:
+    """Return values each after its head, to be joined; there are as many heads."""
+    parts = [b""] * (2 * len(values))
+    parts[0::2] = heads
+    parts[1::2] = values
+    return parts
 
 
 def true_field(message: Descriptor, field: str) -> bytes:
@@ -57,10 +62,11 @@ def true_field(message: Descriptor, field: str) -> bytes:
 
 
 def _tag(message: Descriptor, field: str, wire_type: int) -> bytes:
-    return _varint(message.fields_by_name[field].number << 3 | wire_type)
+    return varint(message.fields_by_name[field].number << 3 | wire_type)
 
 
-def _varint(value: int) -> bytes:
+def varint(value: int) -> bytes:
+    """Encode a number that is not negative, as lengths and tags are."""
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)

@@ -16,7 +16,7 @@ from typing import Any
 
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages.validation.images import is_url
-from antiphon_client.minimal_yaml import emit
+from antiphon_client.minimal_yaml import emit, emit_entry
 
 DEFAULT_SYSTEM_MESSAGE = "You are a helpful AI assistant. Let's think step by step."
 """The system text of a system message built without one (ADR-0006 D2)."""
@@ -66,6 +66,8 @@ def render_instruction_text(
     """
     if plain_content:
         return plain_content
+    if instruction and not (guidance or context or tools or response_schema or response_format):
+        return _stripped(emit_entry("Instruction", instruction))
     sections: dict[str, Any] = {}
     if guidance:
         sections["Guidance"] = guidance
@@ -205,6 +207,10 @@ def render_generic(value: Any) -> str:
 
 
 def _render_sections(sections: Any) -> str:
+    return _stripped(emit(sections))
+
+
+def _stripped(document: str) -> str:
     # Only a container with nothing left is written in flow style.
-    text = emit(sections).strip()
+    text = document.strip()
     return "" if text in _NOTHING_LEFT else text

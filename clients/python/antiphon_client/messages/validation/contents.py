@@ -17,9 +17,10 @@ def validate_instruction(
     """Append a violation for every rule that a user's turn breaks."""
     if content.WhichOneof("guidance_value") == "guidance_json":
         validate_json_field(content.guidance_json, join(field, "guidance_json"), violations)
-    for index, text in enumerate(content.prompt_context_json):
+    # Empty lists, the common case, take longer to walk than to ask.
+    for index, text in enumerate(content.prompt_context_json or ()):
         validate_json_field(text, join(field, f"prompt_context_json[{index}]"), violations)
-    for index, image in enumerate(content.images):
+    for index, image in enumerate(content.images or ()):
         reason = check_image(image)
         if reason is not None:
             violations.append(Violation(join(field, f"images[{index}]"), reason))

@@ -151,8 +151,8 @@ def validate_address(
         violations.append(Violation(join(field, "broadcast"), "a sender cannot be broadcast"))
 
 
-def canonicalize_message(message: message_pb2.Message) -> None:
-    """Resolve what a writer may leave open, in place.
+def canonicalize_message(message: message_pb2.Message) -> str | None:
+    """Resolve what a writer may leave open, in place; return its ``kind_of``.
 
     Afterwards equal meaning has equal bytes: the role is the content's, an
     action request has no link (links are the history service's to set), an
@@ -176,6 +176,7 @@ def canonicalize_message(message: message_pb2.Message) -> None:
         if response.state == message_pb2.ACTION_RESPONSE_STATE_UNSPECIFIED:
             response.state = message_pb2.ACTION_RESPONSE_STATE_FINAL
         canonicalize_blocks(response.blocks)
+    return kind
 
 
 def _validate_timestamp(timestamp: Timestamp, field: str, violations: list[Violation]) -> None:

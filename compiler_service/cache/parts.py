@@ -1,0 +1,130 @@
+"""Parts of a snapshot that is on its way, and the one of two that folds in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from compiler_service.folded.ahead import PartsFolder
+from compiler_service.folded.division import Held, settled_length
+from compiler_service.folded.plain import read_records
+
+_LOOK_MESSAGES = 8
+"""Messages that are read at once in search of one that settles."""
+
+
+class Part(NamedTuple):
+    """Messages of a snapshot that follow each other; nothing about them is verified.
+
+    Attributes:
+        start: Index of the first one.
+        message_ids: Their ids, as the order names them.
+        messages: The messages, encoded.
+    """
+
+    start: int
+    message_ids: Sequence[str]
+    messages: Sequence[bytes]
+
+    @property
+    def end(self) -> int:
+        """Index of the message after the last one."""
+        return self.start + len(self.messages)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the messages."""
+        return sum(map(len, self.messages))
+
+    def cut(self, index: int) -> tuple[Part, Part]:
+        """Return the messages before an index in it, and the others."""
+        ids, messages = self.message_ids, self.messages
+        return (
+            Part(self.start, ids[:index], messages[:index]),
+            Part(self.start + index, ids[index:], messages[index:]),
+        )
+
+    def divided(self, size: int) -> tuple[Part, Part]:
+        """Return its front, of so many bytes and up to the next message that settles, and the rest.
+
+        The front is all of it where nothing settles.
+
+        Raises:
+            Exception: A message cannot be read.
+
+        Cost: reading the messages from there to the one that settles.
+        """
+        sizes = list(accumulate(map(len, self.messages)))
+        return self.cut(self._settled_from(bisect_left(sizes, size)))
+
+    def _settled_from(self, index: int) -> int:
+        """Return the index after the first message from ``index`` on that settles; the end without one."""
+        for at in range(index, len(self.messages), _LOOK_MESSAGES):
+            end = at + _LOOK_MESSAGES
+            records = read_records(self.message_ids[at:end], self.messages[at:end], self.start + at)
+            found = settled_length(records)
+            if found:
+                return at + found
+        return len(self.messages)
+
+
+class NearFolder:
+    """Folds parts of one snapshot in this process, in a thread."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._folder = PartsFolder()
+        self._work: asyncio.Future[bool] | None = None
+        self._left: list[Part] = []
+        self._is_sound = True
+        self.size = 0
+        """Bytes of all that was given to it."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has folded what was given to it."""
+        return self._work is None or self._work.done()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether all that it has folded could be."""
+        if self._work is not None and self._work.done():
+            self._is_sound = self._is_sound and self._work.result()
+        return self._is_sound
+
+    def take(self, part: Part) -> None:
+        """Begin to fold a part, and what was left before; it is idle now."""
+        self.leave(part)
+        parts, self._left = self._left, []
+        self._work = asyncio.get_running_loop().run_in_executor(None, self._fold, parts)
+
+    def leave(self, part: Part) -> None:
+        """Leave a part until the next one is taken, or until the end."""
+        self.size += part.size
+        self._left.append(part)
+
+    async def wait(self) -> None:
+        """Wait until it is idle."""
+        if self._work is not None:
+            await asyncio.wait([self._work])
+
+    def finish(self) -> tuple[Held, ...]:
+        """Fold what was left, in the caller's thread, and return all that is compiled; it is idle now."""
+        if self.is_sound:
+            parts, self._left = self._left, []
+            self._is_sound = self._fold(parts)
+        return self._folder.held()
+
+    def _fold(self, parts: Sequence[Part]) -> bool:
+        """Fold parts; return whether they could be."""
+        try:
+            for start, message_ids, messages in parts:
+                self._folder.take(start, read_records(message_ids, messages, start))
+        except Exception:
+            # Whatever it is: the snapshot is refused, or the compilation comes upon it
+            # and reports it as it reports everything.
+            return False
+        return True
