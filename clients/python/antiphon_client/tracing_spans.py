@@ -80,6 +80,9 @@ class _ServerSpans(grpc.aio.ServerInterceptor):
             return grpc.unary_unary_rpc_method_handler(self._around(path, handler.unary_unary))
         if handler.unary_stream is not None:
             return grpc.unary_stream_rpc_method_handler(self._around(path, handler.unary_stream))
+        if handler.stream_stream is not None:
+            # The edge's, which refuses a call before its request is read.
+            return grpc.stream_stream_rpc_method_handler(self._around(path, handler.stream_stream))
         return grpc.stream_unary_rpc_method_handler(self._around(path, handler.stream_unary))
 
     def _around(self, path: str, behavior: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:

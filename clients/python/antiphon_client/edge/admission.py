@@ -136,7 +136,8 @@ class Admission:
 
     def _check_bytes(self, kind: _Kind, size: int) -> None:
         # What a kind holds beyond its share, as replies that nobody fetches, is not the other's loss.
-        total = sum(min(each.size, self._share_bytes) for each in self._kinds)
+        reads, writes = self._kinds
+        total = min(reads.size, self._share_bytes) + min(writes.size, self._share_bytes)
         if total + size > self._max_bytes:
             raise overloaded("inflight_bytes", self._max_bytes)
         if kind.size + size > self._share_bytes:

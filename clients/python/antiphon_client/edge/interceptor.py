@@ -4,6 +4,9 @@ It takes every request as bytes, bounds it, parses it, hands it to the servicer
 and encodes what comes back; whatever goes wrong leaves as a status of the
 registry. Methods that are not in its table (health, reflection, channelz) pass
 through untouched once the gate has let them in.
+
+It stands around the handlers before the server has them (``edge.registry``):
+gRPC's own interceptors take a chain of coroutines for every call.
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import grpc
 import grpc.aio
@@ -25,6 +28,7 @@ from antiphon_client.edge.entrance import Entrance
 from antiphon_client.edge.gate import Gate
 from antiphon_client.edge.methods import Method
 from antiphon_client.edge.observation import CallObserver, given_up_code
+from antiphon_client.edge.registry import Metadata
 from antiphon_client.edge.replies import ReadTurns
 from antiphon_client.edge.tokens import Grant
 from antiphon_client.errors import AntiphonError, ShuttingDownError
@@ -38,11 +42,14 @@ if TYPE_CHECKING:
 _LEFT_ALONE = (KeyboardInterrupt, SystemExit, GeneratorExit)
 """What ends the process or a generator. All else is answered, a native library's panic too:
 that is no Exception, and a call that it ended would wait for its deadline."""
-_GRANT: ContextVar[Grant] = ContextVar("antiphon_grant")
-"""What the running call's caller may do: gRPC asks for the handler in the task that then runs it."""
+_ARRIVED: ContextVar[tuple[Grant, Metadata]] = ContextVar("antiphon_arrived")
+"""What the running call's caller may do, and its metadata, which a call's context would decode anew.
+
+gRPC asks for the handler in the task that then runs it.
+"""
 
 
-class EdgeInterceptor(grpc.aio.ServerInterceptor):
+class EdgeInterceptor:
     """Serves the methods of its table; see the module."""
 
     def __init__(
@@ -75,40 +82,36 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
         self._entrance = entrance
         self._turns = ReadTurns()
         self._observer = observer
-        self._handlers: dict[str, Handler] = {}
 
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> Handler | None:
-        """Return the handler of a call: wrapped once per method, then remembered.
+    def wrapped(self, path: str, handler: Handler) -> Handler:
+        """Return what serves a method in its servicer's place: the edge around the handler, or the handler.
 
-        Runs in the call's own task. A caller without a token that covers the call
-        is refused here, and so is a call that finds no place: nothing of the
-        request has been read.
+        Args:
+            path: The method, as gRPC spells it.
+            handler: The servicer's own; it is served as it is where the table has no such method.
         """
-        path = handler_call_details.method
-        try:
-            _GRANT.set(self._gate.admit(path, handler_call_details.invocation_metadata))
-        except AntiphonError as refusal:
-            if path not in self._handlers and await continuation(handler_call_details) is None:
-                return None
-            return grpc.stream_stream_rpc_method_handler(self._refusing(path, refusal))
         method = self._methods.get(path)
-        if method is None:
-            return await continuation(handler_call_details)
+        return handler if method is None else self._wrap(method, handler)
+
+    def refusal(self, path: str, metadata: Metadata) -> Handler | None:
+        """Return what answers a call that is not let in; None: it is, and has a place until its task ends.
+
+        Called in the call's own task, before anything of its request is read. A
+        caller without a token that covers the call is refused, and so is a call
+        that finds no place.
+
+        Args:
+            path: A method that the server has.
+            metadata: The caller's.
+        """
         try:
-            self._entrance.arrive(method)
+            _ARRIVED.set((self._gate.admit(path, metadata), metadata))
+            method = self._methods.get(path)
+            if method is not None:
+                self._entrance.arrive(method)
         except AntiphonError as refusal:
             return grpc.stream_stream_rpc_method_handler(self._refusing(path, refusal))
-        wrapped = self._handlers.get(path)
-        if wrapped is None:
-            handler = await continuation(handler_call_details)
-            if handler is None:
-                return None
-            wrapped = self._handlers[path] = self._wrap(method, handler)
-        return wrapped
+        return None
 
     def _refusing(self, path: str, refusal: AntiphonError) -> Callable[..., Any]:
         """Return what answers a call with an error; as a stream, so that no request is waited for."""
@@ -214,15 +217,14 @@ class EdgeInterceptor(grpc.aio.ServerInterceptor):
 
     def _bind(self, method: Method, raw: bytes, context: Context) -> Grant:
         """Make the call known to everything below."""
-        grant = _GRANT.get()
+        grant, metadata = _ARRIVED.get()
         remaining = context.time_remaining()
         deadline = None if remaining is None else time.monotonic() + remaining
-        metadata = cast("tuple[tuple[str, str | bytes], ...]", context.invocation_metadata())
         bind_call(Call(method.path, grant.tenant_id, raw, metadata, deadline))
         return grant
 
     def _check_still(self) -> None:
-        self._gate.check_still(_GRANT.get())
+        self._gate.check_still(_ARRIVED.get()[0])
 
     async def _fail(
         self,

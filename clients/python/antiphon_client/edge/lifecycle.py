@@ -6,14 +6,14 @@ import asyncio
 import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import Protocol
+from typing import Protocol, cast
 
 import grpc
 import grpc.aio
 from google.protobuf.descriptor import ServiceDescriptor
-from grpc_channelz.v1 import channelz
+from grpc_channelz.v1 import channelz, channelz_pb2_grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 from prometheus_client import start_http_server
 
 import antiphon_client
@@ -35,6 +35,7 @@ from antiphon_client.edge.logs import get_logger
 from antiphon_client.edge.methods import Method, methods_of
 from antiphon_client.edge.metrics import Figure, LabelledFigure, Published, RequestMetrics
 from antiphon_client.edge.observation import CallObserver
+from antiphon_client.edge.registry import MethodRegistry
 from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.edge.sockets import SocketClaim, private_files
 from antiphon_client.edge.tls import ServerTls
@@ -216,7 +217,7 @@ class ServiceServer:
             commit_budget=self._commit_budget,
         )
         tokens = None if settings.tokens is None else TokenFile(settings.tokens)
-        interceptor = EdgeInterceptor(
+        edge = EdgeInterceptor(
             methods,
             domain=self._domain,
             gate=Gate(self._rules, tokens, self._external_keys),
@@ -227,14 +228,18 @@ class ServiceServer:
         )
         traced = {path: method for path, method in methods.items() if not method.standing}
         server = grpc.aio.server(
-            interceptors=[*server_interceptors(traced), interceptor],
-            options=_server_options(settings.transport_bytes),
+            interceptors=server_interceptors(traced), options=_server_options(settings.transport_bytes)
         )
-        self._register(server)
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
-        channelz.add_channelz_servicer(server)
+        registry = MethodRegistry(server, edge)
+        # All that the generated code asks of a server here.
+        target = cast("grpc.aio.Server", registry)
+        self._register(target)
+        registry.check(methods)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, target)
+        channelz_pb2_grpc.add_ChannelzServicer_to_server(channelz.aio.ChannelzServicer(), target)
         names = [service.full_name for service in self._services]
-        reflection.enable_server_reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
+        reflected = reflection.aio.ReflectionServicer([*names, health.SERVICE_NAME, reflection.SERVICE_NAME])
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(reflected, target)
         return server
 
     def _bind(self, server: grpc.aio.Server) -> Address:

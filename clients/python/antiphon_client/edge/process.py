@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from antiphon_client.edge.addresses import AddressError
+from antiphon_client.edge.collection import spare_collection
 from antiphon_client.edge.lifecycle import ServiceServer
 from antiphon_client.edge.logs import configure_logs, get_logger
 from antiphon_client.edge.tracing import Tracing, TracingError, start_tracing
@@ -19,13 +19,6 @@ from antiphon_client.errors import AntiphonError
 from antiphon_client.files import UnusableFileError
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-
-_COLLECTION_THRESHOLD = 10_000
-"""New containers between two runs of the cycle collector.
-
-Calls leave hardly any cycles, but a large one makes thousands of containers
-that live to its end: at Python's 700 the collector took 6 % of a compilation.
-"""
 
 
 def run(
@@ -76,10 +69,7 @@ async def _serve(service: str, build: Callable[[], ServiceServer], facts: Mappin
     log = get_logger("process")
     server = build()
     address = await server.start()
-    # Everything made so far lives as long as the process: the collector need not look at it again.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECTION_THRESHOLD)
+    spare_collection()
     ready = {"event": "ready", "service": service, "address": address, "pid": os.getpid(), **facts}
     print(json.dumps(ready), flush=True)
     log.info("ready", service=service, address=address, **facts)
