@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import importlib
+import json
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -12,8 +16,10 @@ from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client import AsyncHistoryClient, Branch, HistoryClient
 from antiphon_client.adapters.session_branch import SessionBranch
 from antiphon_client.adapters.session_branches import BYTES_HELD, SESSIONS_HELD, SessionBranches, branches_of
-from antiphon_client.adapters.units import Read, UnitWriter, read_units
+from antiphon_client.adapters.unit_reading import Read, read_units
+from antiphon_client.adapters.units import UnitWriter
 from antiphon_client.errors import BranchExistsError
+from antiphon_client.rpc import PairCall, StreamCall, perform
 
 FRAMEWORKS = {
     "openai_agents": ("agents", "openai-agents"),
@@ -48,12 +54,12 @@ def call_unit() -> list[pb.Message]:
     return writer.finish("test", {"said": "", "calls": [{"a": 1}, '{"b":  2}']})
 
 
-def none(record: pb.Message, kind: str | None, value: object, entry: str | None) -> None:
+def none(record: pb.Message, kind: str | None, entry: str | None) -> None:
     """No record means anything by itself."""
 
 
 def read(records: list[pb.Message]) -> list[object]:
-    return read_units(records, "test", none).things
+    return read_units(records, "test", none).values()
 
 
 def test_units_are_read_back() -> None:
@@ -78,8 +84,81 @@ def test_a_unit_whose_records_changed_places_is_left_out() -> None:
     assert read([head, second, first]) == read([first, second, head]) == []
 
 
+VALUES = [
+    {"held": 'quotes " and \\ and \x00 and \u2028 and \U0001f600'},
+    {"held": '"held":null'},
+    {"held": ',"at":[[0,"held"]]}}'},
+    {"held": "a", "other": {"held": None}},
+    {"other": {"held": None}, "held": "a"},
+    {"held": "a", "more": [None, "null", '{"test":{"item":', ',"at":[[']},
+    {"more": {"at": [[0, "held"]], "held": 1}, "held": "a"},
+    {"held": "", "number": 10**3999, "float": 1e-300, "zero": -0.0},
+]
+
+
+@pytest.mark.parametrize("item", VALUES)
+@pytest.mark.parametrize("as_value", [False, True])
+def test_a_thing_of_one_value_is_read_back(item: dict[str, Any], as_value: bool) -> None:
+    writer = UnitWriter()
+    if as_value:
+        item = {**item, "held": {"deep": [item["held"], None, 2**80]}}
+        writer.generic(item["held"], "held")
+    else:
+        writer.response(item["held"], "held")
+    records = writer.finish("test", item)
+    found = read_units([*text_unit("before"), *records, *text_unit("after")], "test", none)
+    assert found.values()[1] == item
+    assert json.loads(found.text()) == found.values()
+    assert str(found.values()[1]) == str(item)
+
+
+def test_a_text_that_was_edited_is_the_new_one() -> None:
+    records = text_unit("old")
+    records[0].instruction.instruction = 'new "text"'
+    assert read(records) == [{"text": 'new "text"', "n": 1}]
+
+
+def test_json_text_of_a_value_is_kept_as_it_is() -> None:
+    writer = UnitWriter()
+    record = writer.request("f", "c", {"a": 1}, "args")
+    records = writer.finish("test", {"args": {"a": 1}})
+    record.action_request.arguments_json = '{ "b" :1.50,"a":100000000000000000000}'
+    assert read_units(records, "test", none).text() == '[{"args":{ "b" :1.50,"a":100000000000000000000}}]'
+
+
+def test_a_value_of_a_later_record_needs_every_record() -> None:
+    writer = UnitWriter()
+    writer.response("")
+    writer.request("f", "c", {}, "none")
+    writer.request("g", "d", {"b": 2}, "args")
+    records = writer.finish("test", {"none": {}, "args": {"b": 2}})
+    records[0].metadata_json = '{"test":{"item":{"args":null},"at":[[[2,"value"],"args"]]}}'
+    assert read(records) == [{"args": {"b": 2}}]
+    head, first, second = records
+    for broken in ([head, second], [head, first], [head, second, first], [head, first, *text_unit("a")]):
+        assert {"args": {"b": 2}} not in read(broken)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '{"test": {"item": {"text": null}, "at": [[0, "text"]]}}',
+        '{"test":{"at":[[0,"text"]],"item":{"text":null}}}',
+        '{"mine":1,"test":{"item":{"text":null},"at":[[0,"text"]]}}',
+        '{"test":{"item":{"text":null},"at":[[0,"text"]],"files":true}}',
+        '{"test":{"item":{"text":7},"at":[[0,"text"]]}}',
+    ],
+)
+def test_an_entry_in_another_spelling_is_read(entry: str) -> None:
+    record = text_unit("a")[0]
+    record.metadata_json = entry
+    found = read_units([record], "test", none)
+    assert found.values() == [{"text": "a"}]
+    assert found.text() == '[{"text":"a"}]'
+
+
 def test_the_entries_of_one_framework_are_nothing_to_another() -> None:
-    assert read_units(text_unit("a"), "other", lambda *given: given[1]) == Read(["instruction"], False)
+    assert read_units(text_unit("a"), "other", lambda *given: given[1]) == Read(["instruction"], [])
 
 
 def test_a_branch_is_found_by_its_key_whatever_its_id(blocking: HistoryClient) -> None:
@@ -166,7 +245,56 @@ def test_every_change_by_others_is_read(blocking: HistoryClient) -> None:
         assert [record.metadata_json for record in seen] == [record.metadata_json for record in fresh]
         texts = [(record.instruction.instruction, record.system.system_message) for record in fresh]
         assert [(record.instruction.instruction, record.system.system_message) for record in seen] == texts
-        assert held.things(seen, "test", none).things == read(fresh)
+        assert held.values(seen, "test", none) == read(fresh)
+        assert json.loads(held.text(seen, "test", none)) == read(fresh)
+
+
+def test_a_first_reading_is_whole_whatever_its_length(blocking: HistoryClient) -> None:
+    """A page ends at 1,000 records and at 3 MiB; what is longer comes in another way."""
+    run = blocking._transport.run
+    for key, texts in {
+        "test:many": [str(number) for number in range(1001)],
+        "test:page": [str(number) for number in range(1000)],
+        "test:large": ["x" * 2**20 * 2, "y" * 2**20 * 2, "z"],
+    }.items():
+        run(SessionBranch(key).append([text_unit(text) for text in texts]))
+        found = run(SessionBranch(key).read())
+        assert [record.instruction.instruction for record in found] == texts
+
+
+@pytest.mark.parametrize("write", ["add", "view"])
+def test_a_write_in_the_middle_of_a_first_reading(blocking: HistoryClient, write: str) -> None:
+    """What the branch is and its page are of two revisions then: neither is taken for the other's."""
+    run = blocking._transport.run
+    branch = SessionBranch("test:middle")
+    run(branch.append([text_unit("a"), text_unit("b")]))
+    steps = SessionBranch("test:middle").whole()
+    both = next(steps)
+    assert isinstance(both, PairCall)
+    before = run(perform(both.first))
+    if write == "add":
+        run(branch.append([text_unit("c")]))
+    else:
+        seen = Branch.open(blocking, external_key="test:middle")
+        seen.select_view([seen.page().items[1].id])
+    call = steps.send((before, run(perform(both.second))))
+    assert isinstance(call, StreamCall)
+    with pytest.raises(StopIteration) as end:
+        steps.send(run(perform(call)))
+    record, records = end.value.value
+    assert record.revision == 3
+    texts = ["a", "b", "c"] if write == "add" else ["b"]
+    assert read(records) == [{"text": text, "n": 1} for text in texts]
+
+
+@pytest.mark.anyio
+async def test_a_session_that_is_not_there_leaves_no_error_behind(history: AsyncHistoryClient) -> None:
+    unhandled: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
+    assert await history._transport.run(SessionBranch("test:nothing").read()) == []
+    gc.collect()
+    await asyncio.sleep(0)
+    assert unhandled == []
 
 
 def test_an_answer_finds_the_nearest_open_call(blocking: HistoryClient) -> None:
@@ -216,7 +344,6 @@ def test_what_is_held_has_a_bound(blocking: HistoryClient) -> None:
 
 @pytest.mark.anyio
 async def test_a_closed_client_is_forgotten(history: AsyncHistoryClient) -> None:
-    import gc
     import weakref
 
     client = history.with_options()

@@ -14,7 +14,7 @@ from antiphon_client.adapters.extras import missing_extra
 from antiphon_client.adapters.google_adk_state import metadata_of, read_state, state_in, update_state
 from antiphon_client.adapters.session_branch import SessionBranch
 from antiphon_client.adapters.session_branches import branches_of
-from antiphon_client.adapters.units import is_head, read_units
+from antiphon_client.adapters.unit_reading import is_head, read_units
 from antiphon_client.history import AsyncHistoryClient
 from antiphon_client.ids import new_id
 from antiphon_client.records import BranchRecord
@@ -181,11 +181,11 @@ class AntiphonSessionService(BaseSessionService):
         if whole is None:
             return None
         record, records = whole
-        events = events_of(branch.things(records, METADATA_KEY, dict_of))
+        events = events_of(branch.text(records, METADATA_KEY, dict_of))
         state = state_in(record.metadata, METADATA_KEY)
         if record.view_count is None:
-            for event in events:
-                state.update(_split(event.actions.state_delta).session)
+            for delta in filter(None, (event.actions.state_delta for event in events)):
+                state.update(_split(delta).session)
         else:  # events that are not in the view have changed the state too
             state.update(await self._changes(branch))
         return self._session(key, state, of_app_and_user, events, _updated(record, events[-1:]))
@@ -277,7 +277,7 @@ def _events(records: list[pb.Message]) -> list[Event]:
     # A part whose first record is on a page not read belongs to no event that was asked for.
     while records and not is_head(records[0], METADATA_KEY):
         records = records[1:]
-    return events_of(read_units(records, METADATA_KEY, dict_of))
+    return events_of(read_units(records, METADATA_KEY, dict_of).text())
 
 
 def _since(events: list[Event], after: float) -> list[Event]:

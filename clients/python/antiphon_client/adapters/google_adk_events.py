@@ -28,7 +28,8 @@ from pydantic import TypeAdapter
 
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon.message.v1 import message_pb2 as pb
-from antiphon_client.adapters.units import Read, UnitWriter, call_block, text_block, value_of_record
+from antiphon_client.adapters.unit_reading import value_of_record
+from antiphon_client.adapters.units import UnitWriter, call_block, text_block
 from antiphon_client.ids import derived_request_id
 from antiphon_client.json_text import dump_json_text
 
@@ -46,7 +47,6 @@ def records_of(event: Event) -> list[pb.Message]:
         JsonTextError: The event holds what JSON text cannot.
     """
     item = _without_defaults(event.model_dump(mode="json", exclude_none=True))
-    has_files = not _gives_back(Read([item], False), event)
     text, numbers = dump_json_text(item), itertools.count()
     writer = UnitWriter(lambda: derived_request_id(METADATA_KEY, text, str(next(numbers))))
     parts = item.get("content", {}).get("parts", [])
@@ -56,15 +56,14 @@ def records_of(event: Event) -> list[pb.Message]:
         writer.generic(item["actions"]["state_delta"], *_STATE_PATH)
     if not writer.records:
         writer.generic(None)
-    return writer.finish(METADATA_KEY, item, has_files=has_files)
+    return writer.finish(METADATA_KEY, item)
 
 
-def events_of(read: Read) -> list[Event]:
-    """Return the events of their JSON forms."""
-    # Only from text does the framework take base64 text for the bytes of a file.
-    if read.has_files:
-        return _EVENTS.validate_json(json.dumps(read.things))
-    return _EVENTS.validate_python(read.things)
+def events_of(text: str) -> list[Event]:
+    """Return the events of their JSON forms' text."""
+    # Only from text does the framework take base64 text for the bytes of a file. Fields are
+    # written under their names: to look for their aliases too takes longer.
+    return _EVENTS.validate_json(text, by_alias=False, by_name=True)
 
 
 def state_deltas(records: Iterable[pb.Message]) -> list[dict[str, Any]]:
@@ -73,7 +72,7 @@ def state_deltas(records: Iterable[pb.Message]) -> list[dict[str, Any]]:
     return [value for value in values if isinstance(value, dict)]
 
 
-def dict_of(record: pb.Message, kind: str | None, value: Any, _entry: str | None) -> dict[str, Any] | None:
+def dict_of(record: pb.Message, kind: str | None, _entry: str | None) -> dict[str, Any] | None:
     """Return the event that another client's record stands for; None for none."""
     if kind == "instruction":
         return _event(record, "user", {"text": record.instruction.instruction})
@@ -84,21 +83,14 @@ def dict_of(record: pb.Message, kind: str | None, value: Any, _entry: str | None
     if kind == "action_request":
         request = record.action_request
         call = {"id": request.provider_call_id or record.id, "name": request.function}
-        return _event(record, "model", {"function_call": {**call, "args": value}})
+        return _event(record, "model", {"function_call": {**call, "args": value_of_record(record)}})
     if kind == "action_response":
         answer = record.action_response
         call = {"id": answer.provider_call_id or answer.action_request_id, "name": answer.function}
-        output = {"error": answer.error} if answer.HasField("error") else value
+        output = {"error": answer.error} if answer.HasField("error") else value_of_record(record)
         response = output if isinstance(output, dict) else {"result": output}
         return _event(record, "model", {"function_response": {**call, "response": response}}, role="user")
     return None
-
-
-def _gives_back(read: Read, event: Event) -> bool:
-    try:
-        return events_of(read) == [event]
-    except ValueError:  # pydantic's refusal
-        return False
 
 
 def _event(record: pb.Message, author: str, part: dict[str, Any], role: str = "") -> dict[str, Any]:

@@ -95,7 +95,7 @@ class AntiphonChatMessageHistory(BaseChatMessageHistory):
             await self._async_history._transport.run(self._branch.clear())
 
     def _messages_of(self, records: Sequence[pb.Message]) -> list[BaseMessage]:
-        return messages_from_dict(self._branch.things(records, METADATA_KEY, dict_of).things)
+        return messages_from_dict(self._branch.values(records, METADATA_KEY, dict_of))
 
     def _blocking(self) -> HistoryClient:
         if self._history is None:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage
 
 from antiphon.message.v1 import message_pb2 as pb
+from antiphon_client.adapters.unit_reading import value_of_record
 from antiphon_client.adapters.units import (
     UnitWriter,
     call_block,
@@ -46,7 +47,7 @@ def records_of(message: BaseMessage) -> list[pb.Message]:
     return writer.finish(METADATA_KEY, {"type": message.type, "data": data})
 
 
-def dict_of(record: pb.Message, kind: str | None, value: Any, _entry: str | None) -> dict[str, Any] | None:
+def dict_of(record: pb.Message, kind: str | None, _entry: str | None) -> dict[str, Any] | None:
     """Return the message, as ``messages_from_dict`` takes it, that another client's record stands for."""
     if kind == "instruction":
         role = "system" if record.sender.role == pb.ROLE_SYSTEM else "human"
@@ -57,7 +58,7 @@ def dict_of(record: pb.Message, kind: str | None, value: Any, _entry: str | None
         request = record.action_request
         call = {
             "name": request.function,
-            "args": value,
+            "args": value_of_record(record),
             "id": request.provider_call_id or record.id,
             "type": "tool_call",
         }
@@ -65,7 +66,7 @@ def dict_of(record: pb.Message, kind: str | None, value: Any, _entry: str | None
     if kind == "action_response":
         answer = record.action_response
         failed = answer.HasField("error")
-        output = answer.error if failed else value
+        output = answer.error if failed else value_of_record(record)
         content = output if isinstance(output, str) else answer.output_json
         call_id = answer.provider_call_id or answer.action_request_id
         status = "error" if failed else "success"

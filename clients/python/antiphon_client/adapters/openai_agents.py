@@ -9,7 +9,7 @@ from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.adapters.extras import missing_extra
 from antiphon_client.adapters.openai_agents_items import METADATA_KEY, item_of, record_of
 from antiphon_client.adapters.session_branches import branches_of
-from antiphon_client.adapters.units import read_units
+from antiphon_client.adapters.unit_reading import read_units
 from antiphon_client.history import AsyncHistoryClient
 
 try:
@@ -64,7 +64,7 @@ class AntiphonSession:
             return []
         if limit is None or limit < 0:
             records = await self._run(self._branch.read())
-            return self._branch.things(records, METADATA_KEY, item_of).things
+            return self._branch.values(records, METADATA_KEY, item_of)
         wanted = limit
 
         def is_enough(records: Sequence[pb.Message]) -> bool:
@@ -91,7 +91,7 @@ class AntiphonSession:
 
 
 def _items(records: Sequence[pb.Message]) -> list[Any]:
-    return read_units(records, METADATA_KEY, item_of).things
+    return read_units(records, METADATA_KEY, item_of).values()
 
 
 def _is_item(record: pb.Message) -> bool:

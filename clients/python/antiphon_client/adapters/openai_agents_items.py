@@ -24,13 +24,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from antiphon.message.v1 import message_pb2 as pb
-from antiphon_client.adapters.units import (
-    UnitWriter,
-    opaque_block,
-    text_block,
-    text_of_record,
-    value_of_record,
-)
+from antiphon_client.adapters.unit_reading import arguments_text, value_of_record
+from antiphon_client.adapters.units import UnitWriter, opaque_block, text_block
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.openai_chat.parts import PROVIDER, read_part
 
@@ -55,15 +50,16 @@ def record_of(item: Mapping[str, Any]) -> pb.Message:
     short = given.get("id")
     text = dump_json_text(given)
     for entry in (None, short if isinstance(short, str) else None):
-        usual = item_of(record, record.WhichOneof("content"), value_of_record(record), entry)
+        usual = item_of(record, record.WhichOneof("content"), entry)
         if usual is not None and dump_json_text(usual) == text:
             record.metadata_json = "" if entry is None else dump_json_text({METADATA_KEY: entry})
             return record
     return writer.finish(METADATA_KEY, given)[0]
 
 
-def item_of(record: pb.Message, kind: str | None, value: Any, item_id: str | None) -> dict[str, Any] | None:
+def item_of(record: pb.Message, kind: str | None, item_id: str | None) -> dict[str, Any] | None:
     """Return the item that a record alone stands for, in the form the framework makes; None for none."""
+    # In the order of how many there are: this runs for every item of a session.
     if kind == "instruction":
         by_system = record.HasField("sender") and record.sender.role == pb.ROLE_SYSTEM
         return {"content": record.instruction.instruction, "role": "system" if by_system else "user"}
@@ -72,12 +68,13 @@ def item_of(record: pb.Message, kind: str | None, value: Any, item_id: str | Non
     if kind == "action_request":
         return _call_item(record, item_id)
     if kind == "action_response":
-        return _output_item(record.action_response, value)
+        return _output_item(record)
     if kind == "summary":
         return {"content": record.summary.text, "role": "user"}
     if kind == "system":
         return {"content": record.system.system_message, "role": "system"}
     if kind == "generic":
+        value = value_of_record(record)
         return value if isinstance(value, dict) and "type" in value else None
     return None
 
@@ -113,16 +110,20 @@ def _reasoning(turn: pb.AssistantResponseContent) -> dict[str, Any] | None:
 def _call_item(record: pb.Message, item_id: str | None) -> dict[str, Any]:
     request = record.action_request
     item = {
-        "arguments": text_of_record(record) or "{}",
+        "arguments": arguments_text(request) or "{}",
         "call_id": request.provider_call_id or record.id,
         "name": request.function,
         "type": "function_call",
     }
-    return item if item_id is None else {**item, "id": item_id, "status": "completed"}
+    if item_id is not None:
+        item["id"] = item_id
+        item["status"] = "completed"
+    return item
 
 
-def _output_item(answer: pb.ActionResponseContent, value: Any) -> dict[str, Any]:
-    output = answer.error if answer.HasField("error") else value
+def _output_item(record: pb.Message) -> dict[str, Any]:
+    answer = record.action_response
+    output = answer.error if answer.HasField("error") else value_of_record(record)
     if not isinstance(output, (str, list)):
         output = answer.output_json
     call_id = answer.provider_call_id or answer.action_request_id

@@ -93,4 +93,4 @@ def _units(messages: Sequence[ModelMessage]) -> list[list[pb.Message]]:
 
 
 def _messages(branch: SessionBranch, records: Sequence[pb.Message]) -> list[ModelMessage]:
-    return messages_of(branch.things(records, METADATA_KEY, dict_of))
+    return messages_of(branch.text(records, METADATA_KEY, dict_of))

@@ -17,7 +17,6 @@ any other                        stands in the metadata alone
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -25,13 +24,9 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon.message.v1 import message_pb2 as pb
-from antiphon_client.adapters.units import (
-    Read,
-    UnitWriter,
-    call_block,
-    opaque_block,
-    text_block,
-)
+from antiphon_client.adapters.unit_reading import value_of_record
+from antiphon_client.adapters.units import UnitWriter, call_block, opaque_block, text_block
+from antiphon_client.json_text import dump_json_text
 from antiphon_client.openai_chat.parts import read_part
 
 METADATA_KEY: Final = "pydantic_ai"
@@ -54,9 +49,8 @@ def records_of(message: ModelMessage) -> list[pb.Message]:
     """
     whole = _json_of(message)
     item = _without_defaults(whole)
-    # Read back once: what was left out must come back by itself, and bytes come from text only.
-    has_files = not _gives_back(Read([item], False), whole)
-    if has_files and not _gives_back(Read([item], True), whole):
+    # Read back once: what was left out must come back by itself.
+    if not _gives_back(item, whole):
         item = whole
     writer = UnitWriter()
     if item["kind"] == "response":
@@ -68,18 +62,16 @@ def records_of(message: ModelMessage) -> list[pb.Message]:
                 write(writer, part, ("parts", index, "content"))
     if not writer.records:
         writer.generic(None)
-    return writer.finish(METADATA_KEY, item, has_files=has_files)
+    return writer.finish(METADATA_KEY, item)
 
 
-def messages_of(read: Read) -> list[ModelMessage]:
-    """Return the messages of their JSON forms."""
+def messages_of(text: str) -> list[ModelMessage]:
+    """Return the messages of their JSON forms' text."""
     # Only from text does the framework take base64 text for the bytes of a file.
-    if read.has_files:
-        return ModelMessagesTypeAdapter.validate_json(json.dumps(read.things))
-    return ModelMessagesTypeAdapter.validate_python(read.things)
+    return ModelMessagesTypeAdapter.validate_json(text)
 
 
-def dict_of(record: pb.Message, kind: str | None, value: Any, _entry: str | None) -> dict[str, Any] | None:
+def dict_of(record: pb.Message, kind: str | None, _entry: str | None) -> dict[str, Any] | None:
     """Return the message, as the framework's JSON, that another client's record stands for."""
     if kind == "instruction":
         role = "system-prompt" if record.sender.role == pb.ROLE_SYSTEM else "user-prompt"
@@ -89,10 +81,12 @@ def dict_of(record: pb.Message, kind: str | None, value: Any, _entry: str | None
     if kind == "action_request":
         request = record.action_request
         call_id = request.provider_call_id or record.id
-        return _response("tool-call", tool_name=request.function, args=value, tool_call_id=call_id)
+        return _response(
+            "tool-call", tool_name=request.function, args=value_of_record(record), tool_call_id=call_id
+        )
     if kind == "action_response":
         answer = record.action_response
-        output = answer.error if answer.HasField("error") else value
+        output = answer.error if answer.HasField("error") else value_of_record(record)
         call_id = answer.provider_call_id or answer.action_request_id
         return _request("tool-return", tool_name=answer.function, content=output, tool_call_id=call_id)
     if kind == "summary":
@@ -107,9 +101,9 @@ def _json_of(message: ModelMessage) -> dict[str, Any]:
     return item
 
 
-def _gives_back(read: Read, whole: dict[str, Any]) -> bool:
+def _gives_back(item: dict[str, Any], whole: dict[str, Any]) -> bool:
     try:
-        return _json_of(messages_of(read)[0]) == whole
+        return _json_of(messages_of(dump_json_text([item]))[0]) == whole
     except ValueError:  # pydantic's refusal
         return False
 

@@ -15,7 +15,8 @@ from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.adapters.answers import calls_elsewhere, link_answers, unlink_answers
 from antiphon_client.adapters.held_records import HeldRecords
 from antiphon_client.adapters.held_things import HeldThings
-from antiphon_client.adapters.units import Read, Usual
+from antiphon_client.adapters.record_pages import page_call
+from antiphon_client.adapters.unit_reading import Usual
 from antiphon_client.errors import (
     ActionAlreadyAnsweredError,
     ActionRequestUnknownError,
@@ -28,7 +29,7 @@ from antiphon_client.history_operations import HistoryOperations
 from antiphon_client.ids import derived_request_id
 from antiphon_client.limits import DEFAULT_LIMITS
 from antiphon_client.records import BranchRecord, Written
-from antiphon_client.rpc import Steps, UnaryCall, perform
+from antiphon_client.rpc import Steps, perform
 
 T = TypeVar("T")
 Records = Sequence[pb.Message]
@@ -59,11 +60,15 @@ class SessionBranch:
     @property
     def held_bytes(self) -> int:
         """About how many bytes are held."""
-        return 2 * self._held.size + self._things.size
+        return self._held.size + self._things.size
 
-    def things(self, records: Records, key: str, usual: Usual) -> Read:
-        """Return what records stand for, as :func:`~antiphon_client.adapters.units.read_units` does."""
-        return self._things.of(records, key, usual)
+    def values(self, records: Records, key: str, usual: Usual) -> list[Any]:
+        """Return the values that records stand for, as ``unit_reading.read_units`` does."""
+        return self._things.values(records, key, usual)
+
+    def text(self, records: Records, key: str, usual: Usual) -> str:
+        """Return what records stand for, as the text of a JSON array."""
+        return self._things.text(records, key, usual)
 
     def make(self, metadata: Mapping[str, Any] | None = None) -> Steps[bool]:
         """Make the branch; False where there is one, such as one that another process just made."""
@@ -144,7 +149,7 @@ class SessionBranch:
             records = []
             token = ""  # nosec B105: of a page, and no secret
             while True:
-                page = yield from _page(branch_id, token=token, size=page_size, descending=True)
+                page = yield from perform(page_call(branch_id, token=token, size=page_size, descending=True))
                 records.extend(page.messages)
                 token = page.next_page_token
                 if not token or is_enough(records):
@@ -159,7 +164,7 @@ class SessionBranch:
             records: list[pb.Message] = []
             token = ""  # nosec B105: of a page, and no secret
             while True:
-                page = yield from _page(branch_id, token=token, kind=kind)
+                page = yield from perform(page_call(branch_id, token=token, kind=kind))
                 records.extend(page.messages)
                 token = page.next_page_token
                 if not token:
@@ -211,7 +216,7 @@ class SessionBranch:
             return branch.revision, next(filter(is_wanted, reversed(records)), None)
         token, size = "", 1
         while True:
-            page = yield from _page(branch_id, token=token, size=size, descending=True)
+            page = yield from perform(page_call(branch_id, token=token, size=size, descending=True))
             found = next(filter(is_wanted, page.messages), None)
             token, size = page.next_page_token, DEFAULT_LIMITS.page_messages
             if found is not None or not token:
@@ -239,7 +244,7 @@ def _add(branch_id: str, records: list[pb.Message]) -> Steps[Written]:
     waiting: list[pb.Message] = []
     if calls_elsewhere(records):
         calls = history_pb.MESSAGE_KIND_ACTION_REQUEST
-        page = yield from _page(branch_id, size=_CALLS_LOOKED_AT, descending=True, kind=calls)
+        page = yield from perform(page_call(branch_id, size=_CALLS_LOOKED_AT, descending=True, kind=calls))
         waiting = [call for call in page.messages if not call.action_request.HasField("action_response_id")]
         waiting.reverse()
     link_answers(records, waiting)
@@ -249,28 +254,6 @@ def _add(branch_id: str, records: list[pb.Message]) -> Steps[Written]:
         # The call was answered or removed in between. The outcome is kept all the same.
         unlink_answers(records)
         return (yield from _HISTORY.add_messages(branch_id, records))
-
-
-def _page(
-    branch_id: str,
-    *,
-    token: str = "",
-    size: int = DEFAULT_LIMITS.page_messages,
-    descending: bool = False,
-    kind: history_pb.MessageKind.ValueType | None = None,
-) -> Steps[history_pb.ListMessagesResponse]:
-    request = history_pb.ListMessagesRequest(
-        branch_id=branch_id,
-        kinds=[] if kind is None else [kind],
-        order=history_pb.ORDER_DESCENDING if descending else history_pb.ORDER_ASCENDING,
-        page_size=size,
-        page_token=token,
-    )
-    return perform(UnaryCall("ListMessages", request, _same))
-
-
-def _same(response: history_pb.ListMessagesResponse) -> history_pb.ListMessagesResponse:
-    return response
 
 
 def _batches(units: Sequence[Records]) -> Iterator[list[pb.Message]]:

@@ -12,17 +12,17 @@ record holds; ``at`` says what goes there, so that nothing is stored twice and a
 record that was changed since gives its new text. A place is a source and the
 path to it. The source is the record's number for its text; ``[number, "value"]``
 for its JSON value (arguments, output, generic content); ``[number, index]`` for
-one of its blocks. ``files`` is true where base64 text stands for bytes.
+one of its blocks.
 
 An adapter may leave the entry away where the record alone says everything, and
-may shorten it to a text; what they then mean is the adapter's to know.
+may shorten it to a text; what they then mean is the adapter's to know. Reading is
+:mod:`antiphon_client.adapters.unit_reading`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeAlias
 
 from antiphon.message.v1 import content_block_pb2 as block_pb
 from antiphon.message.v1 import message_pb2 as pb
@@ -33,14 +33,6 @@ from antiphon_client.json_text import JsonTextError, check_json_text, dump_json_
 Path: TypeAlias = tuple[str | int, ...]
 Part: TypeAlias = Literal["value"] | int | None
 """What of a record: None is its text, "value" its JSON value, a number one of its blocks."""
-
-Usual: TypeAlias = Callable[[pb.Message, str | None, Any, str | None], Any]
-"""Gives the thing that a record alone stands for; None for none.
-
-Its arguments are the record, its kind, its JSON value, and the entry where it is a text.
-"""
-
-_FILES: Final = "files"
 
 
 class UnitWriter:
@@ -131,17 +123,13 @@ class UnitWriter:
         self._places.append([number if part is None else [number, part], *path])
         self._paths.append(path)
 
-    def finish(self, key: str, item: Any, *, has_files: bool = False) -> list[pb.Message]:
+    def finish(self, key: str, item: Any) -> list[pb.Message]:
         """Write the entries that give ``item`` back, and return the records.
-
-        ``has_files`` marks an item with base64 text that stands for bytes.
 
         Raises:
             JsonTextError: The item holds what JSON text cannot.
         """
         entry = {"item": _with_nulls(item, self._paths), "at": self._places}
-        if has_files:
-            entry[_FILES] = True
         self.records[0].metadata_json = dump_json_text({key: entry})
         for number, record in enumerate(self.records[1:], 1):
             record.metadata_json = dump_json_text({key: number})
@@ -151,69 +139,6 @@ class UnitWriter:
         record = pb.Message(id=self._new_id())
         self.records.append(record)
         return record
-
-
-class Read(NamedTuple):
-    """Things as their frameworks' JSON, in order.
-
-    Attributes:
-        things: The things.
-        has_files: Whether a file's bytes are among them, as base64 text.
-    """
-
-    things: list[Any]
-    has_files: bool
-
-
-def read_units(records: Sequence[pb.Message], key: str, usual: Usual) -> Read:
-    """Return the things that records stand for.
-
-    A record without the framework's entry, such as one that another client
-    wrote, gives what ``usual`` makes of it. A thing of which a record was
-    removed, or is not in the view, is left out. Cost: 1 to 3 µs a record.
-    """
-    kinds = [record.WhichOneof("content") for record in records]
-    # One text parsed at once takes a third of the time of as many texts parsed one by one.
-    entries = [entry.get(key) for entry in _parsed([record.metadata_json or "{}" for record in records])]
-    values = _values(records, kinds)
-    things: list[Any] = []
-    has_files = False
-    for index, entry in enumerate(entries):
-        if entry is None or isinstance(entry, str):
-            thing = usual(records[index], kinds[index], values.get(index), entry)
-            if thing is not None:
-                things.append(thing)
-        elif isinstance(entry, dict):
-            last = _last_number(entry["at"])
-            if not last or entries[index + 1 : index + 1 + last] == list(range(1, last + 1)):
-                things.append(_filled(entry, records, values, index))
-                has_files = has_files or _FILES in entry
-    return Read(things, has_files)
-
-
-def is_head(record: pb.Message, key: str) -> bool:
-    """Whether a record is the first of its thing."""
-    if not record.metadata_json:
-        return True
-    return not isinstance(json.loads(record.metadata_json).get(key), int)
-
-
-def text_of_record(record: pb.Message) -> str:
-    """Return the text of a record; of a call its arguments' text, of an outcome its error."""
-    kind = record.WhichOneof("content")
-    if kind == "instruction":
-        return record.instruction.instruction
-    if kind == "assistant_response":
-        return record.assistant_response.assistant_response
-    if kind == "action_request":
-        request = record.action_request
-        return request.arguments_text if request.HasField("arguments_text") else request.arguments_json
-    return record.action_response.error
-
-
-def value_of_record(record: pb.Message) -> Any:
-    """Return the JSON value of a record: a call's arguments, an outcome's output, generic content."""
-    return _values([record], [record.WhichOneof("content")]).get(0)
 
 
 def opaque_block(provider: str, kind: str, part: Any) -> block_pb.ContentBlock:
@@ -234,65 +159,6 @@ def call_block(call: pb.Message) -> block_pb.ContentBlock:
     return block_pb.ContentBlock(
         tool_call=block_pb.ToolCall(id=request.provider_call_id, name=request.function)
     )
-
-
-_BLOCK_VALUES: Final[dict[str, Callable[[Any], Any]]] = {
-    "text": lambda block: block.text.text,
-    "thinking": lambda block: block.thinking.thinking,
-    "image": lambda block: block.image.url,
-    "opaque": lambda block: json.loads(block.opaque.data_json),
-}
-
-
-_VALUE_TEXTS: Final[dict[str | None, Callable[[Any], str]]] = {
-    "action_request": lambda record: record.action_request.arguments_json or "{}",
-    "action_response": lambda record: record.action_response.output_json or "null",
-    "generic": lambda record: record.generic.value_json or "null",
-}
-
-
-def _values(records: Sequence[pb.Message], kinds: Sequence[str | None]) -> dict[int, Any]:
-    """Return the JSON values of the records that have one, by index."""
-    indexes = [index for index, kind in enumerate(kinds) if kind in _VALUE_TEXTS]
-    texts = [_VALUE_TEXTS[kinds[index]](records[index]) for index in indexes]
-    return dict(zip(indexes, _parsed(texts), strict=True))
-
-
-def _parsed(texts: Sequence[str]) -> list[Any]:
-    values: list[Any] = json.loads(f"[{','.join(texts)}]")
-    return values
-
-
-def _last_number(places: Sequence[Sequence[Any]]) -> int:
-    """Return the greatest number of a record that has a place."""
-    return max((place[0] if isinstance(place[0], int) else place[0][0] for place in places), default=0)
-
-
-def _filled(
-    entry: dict[str, Any], records: Sequence[pb.Message], values: Mapping[int, Any], head: int
-) -> Any:
-    item = entry["item"]
-    for source, *path in entry["at"]:
-        if type(source) is int:
-            value: Any = text_of_record(records[head + source])
-        elif source[1] == "value":
-            value = values[head + source[0]]
-        else:
-            value = _block_value(records[head + source[0]], source[1])
-        if not path:
-            return value
-        inner = item
-        for step in path[:-1]:
-            inner = inner[step]
-        inner[path[-1]] = value
-    return item
-
-
-def _block_value(record: pb.Message, index: int) -> Any:
-    is_turn = record.WhichOneof("content") == "assistant_response"
-    blocks = record.assistant_response.blocks if is_turn else record.instruction.blocks
-    block = blocks[index]
-    return _BLOCK_VALUES[block.WhichOneof("block") or ""](block)
 
 
 def _with_nulls(item: Any, paths: Iterable[Path]) -> Any:
