@@ -16,12 +16,13 @@ from pathlib import Path
 
 import uvloop
 
-from tests.bench import append, compile, projection, snapshot
-from tests.bench.report import HEADER, Row, format_row, write_json
+from tests.bench import append, compile, length, mailbox, projection, sessions, snapshot
+from tests.bench.report import HEADER, Absent, Row, format_row, write_json
 from tests.bench.servers import ROOT, running
 from tests.bench.table import with_table
+from tests.figures.page import PAGE, write_page
 
-GROUPS = ("append", "snapshot", "compile", "projection")
+GROUPS = ("append", "length", "snapshot", "compile", "projection", "mailbox", "sessions")
 OF_PEERS = frozenset(("compile", "projection"))
 FIGURES = ROOT / "docs" / "figures" / "bench.json"
 README = ROOT / "README.md"
@@ -45,19 +46,24 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-async def run(options: argparse.Namespace) -> list[Row]:
-    """Runs the chosen groups and returns their rows."""
+async def run(options: argparse.Namespace) -> tuple[list[Row], list[Absent]]:
+    """Runs the chosen groups; returns their rows, and those that could not be measured."""
     begin = time.monotonic()
     chosen = options.only or GROUPS
     rows: list[Row] = []
+    absent: list[Absent] = []
 
     def say(text: str) -> None:
         print(f"[{time.monotonic() - begin:5.0f} s] {text}", file=sys.stderr, flush=True)
 
-    async def show(measured: AsyncIterator[Row]) -> None:
+    async def show(measured: AsyncIterator[Row | Absent]) -> None:
         async for row in measured:
-            rows.append(row)
-            print(format_row(row), flush=True)
+            if isinstance(row, Absent):
+                absent.append(row)
+                print(row, flush=True)
+            else:
+                rows.append(row)
+                print(format_row(row), flush=True)
 
     if options.profile:
         options.profile.mkdir(parents=True, exist_ok=True)
@@ -67,14 +73,20 @@ async def run(options: argparse.Namespace) -> list[Row]:
         if "append" in chosen:
             seconds, rounds = (0.7, 3) if options.quick else (2.0, 7)
             await show(append.measure(servers, seconds=seconds, rounds=rounds, say=say))
+        if "length" in chosen:
+            await show(length.measure(servers, rounds=200 if options.quick else 1_000, say=say))
         if "snapshot" in chosen:
             await show(snapshot.measure(servers, rounds=5 if options.quick else 21, say=say))
         if "compile" in chosen:
             await show(compile.measure(servers, rounds=1 if options.quick else 3, say=say))
         if "projection" in chosen:
             await show(projection.measure(rounds=5 if options.quick else 31, say=say))
+        if "mailbox" in chosen:
+            await show(mailbox.measure(servers, rounds=5 if options.quick else 31, say=say))
+        if "sessions" in chosen:
+            await show(sessions.measure(servers, rounds=3 if options.quick else 15, say=say))
     say("done")
-    return rows
+    return rows, absent
 
 
 def main() -> int:
@@ -85,15 +97,16 @@ def main() -> int:
             "The packages to compare with are not installed; run `make bench-peers` first.", file=sys.stderr
         )
         return 2
-    rows = uvloop.run(run(options))
+    rows, absent = uvloop.run(run(options))
     # Rough figures do not take the place of those that are kept.
     out = options.out or (None if options.only or options.quick else FIGURES)
     if out:
-        write_json(out, rows, quick=options.quick)
+        write_json(out, rows, absent, quick=options.quick)
         print(f"written to {out}", file=sys.stderr)
     if out == FIGURES:
         README.write_text(with_table(README.read_text("utf-8"), rows), "utf-8")
-        print(f"its table is in {README.name}", file=sys.stderr)
+        write_page()
+        print(f"its table is in {README.name}, all figures in {PAGE.relative_to(ROOT)}", file=sys.stderr)
     return 0
 
 

@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import functools
 import gc
+import json
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -26,9 +27,9 @@ def write_frames(path: Path, frames: list[bytes]) -> None:
     path.write_bytes(b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames))
 
 
-@functools.cache
-def _read_frames(path: str) -> list[bytes]:
-    data = Path(path).read_bytes()
+def read_frames(path: Path) -> list[bytes]:
+    """Returns the frames that `write_frames` wrote."""
+    data = path.read_bytes()
     frames, at = [], 0
     while at < len(data):
         end = at + 4 + int.from_bytes(data[at : at + 4], "big")
@@ -37,12 +38,16 @@ def _read_frames(path: str) -> list[bytes]:
     return frames
 
 
+_kept_frames = functools.cache(read_frames)
+"""A stream is sent many times; it is read once."""
+
+
 def _handlers(reply: bytes) -> grpc.GenericRpcHandler:
     async def echo(_request: bytes, _context: object) -> bytes:
         return reply
 
     async def stream(request: bytes, _context: object) -> AsyncIterator[bytes]:
-        for frame in _read_frames(request.decode()):
+        for frame in _kept_frames(Path(request.decode())):
             yield frame
 
     return grpc.method_handlers_generic_handler(
@@ -61,6 +66,7 @@ async def serve(address: str, reply_bytes: int) -> None:
     server.add_insecure_port(address)
     await server.start()
     gc.freeze()
+    print(json.dumps({"address": address}), flush=True)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     await stop.wait()

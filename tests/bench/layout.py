@@ -26,7 +26,7 @@ import apsw
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2 as message_pb
-from antiphon_client.ids import new_id, new_ordered_id
+from antiphon_client.ids import new_id, new_ordered_ids
 from antiphon_client.limits import DEFAULT_LIMITS
 from history_service.domain import branches, forks, membership, retention
 from history_service.domain.prepared import Stamper
@@ -38,7 +38,7 @@ from tests.support.sqlite_writer import BRANCH, TEXT, CountingWriter
 
 GROUP = 64
 CALL = WriteCall("", "", b"", b"", 0)
-STAMPER = Stamper(time.time_ns, new_id, new_ordered_id, DEFAULT_LIMITS.message_bytes)
+STAMPER = Stamper(time.time_ns, new_id, new_ordered_ids, DEFAULT_LIMITS.message_bytes)
 
 
 async def create(store: SqliteStore) -> str:

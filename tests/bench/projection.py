@@ -10,21 +10,15 @@ compilation, its digest included; ready turns have that behind them.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import json
-import statistics
-import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from tests.bench.compile import PEER_PYTHON
 from tests.bench.conversation import QUESTION, Record, conversation, record_id
 from tests.bench.report import Row
-from tests.bench.servers import ROOT
+from tests.bench.sides import Side, running_side
 
 SIZE = 1_000
 TARGET = 1.0
@@ -49,40 +43,6 @@ PEERS = (
 )
 
 
-class Side:
-    """A program that measures one side, round by round."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-        self._seconds: dict[str, list[float]] = {}
-
-    async def begin(self, job: dict[str, object]) -> set[str]:
-        """Hands the job over; returns the digests of what the requests say."""
-        return set((await asyncio.to_thread(self._ask, json.dumps(job))).values())
-
-    async def round(self) -> None:
-        """Lets every work be done once."""
-        for form, seconds in (await asyncio.to_thread(self._ask, "")).items():
-            self._seconds.setdefault(form, []).append(seconds)
-
-    def median(self, form: str) -> float:
-        """The median CPU time of a work, in milliseconds."""
-        return statistics.median(self._seconds[form]) * 1e3
-
-    def _ask(self, line: str) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        # A program that is gone is found out by its missing answer.
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(f"{line}\n")
-            self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"a measured program ended with code {self._process.wait()}")
-        answered: dict[str, Any] = json.loads(answer)
-        return answered
-
-
 async def measure(*, rounds: int, say: Callable[[str], None]) -> AsyncIterator[Row]:
     """Projects 1,000 messages, all sides in turns, in CPU time."""
     say(f"projection: {rounds} rounds")
@@ -95,7 +55,7 @@ async def measure(*, rounds: int, say: Callable[[str], None]) -> AsyncIterator[R
                 name = f"{module} {peer.target}"
                 if name in sides:
                     continue
-                side = stack.enter_context(_running(python, module))
+                side = stack.enter_context(running_side(python, module))
                 said |= dict.fromkeys(await side.begin({**job, "target": peer.target}), name)
                 sides[name] = side
         if len(said) > 1:
@@ -132,16 +92,3 @@ def _row(peer: Peer, form: str, ours: Side, theirs: Side) -> Row:
         bound="at most",
         detail=f"{ours.median('records'):.3g} ms compiled from decoded records" if form == "ready" else "",
     )
-
-
-@contextlib.contextmanager
-def _running(python: str | Path, module: str) -> Iterator[Side]:
-    """Runs a program of the bench; it ends with its standard input."""
-    command = [python, "-m", module]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as process:
-        try:
-            yield Side(process)
-        finally:
-            with contextlib.suppress(BrokenPipeError):
-                process.communicate()

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import grpc
 
+from tests.figures.conditions import load, today
+
 Bound = Literal["at least", "at most"]
 
 
@@ -50,6 +52,24 @@ class Row:
         return self.ratio >= self.target if self.bound == "at least" else self.ratio <= self.target
 
 
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A row that could not be measured, since what it is compared with is not there.
+
+    Attributes:
+        work: What would have been done.
+        beside: What it would be compared with.
+        why: What is missing, and how it comes.
+    """
+
+    work: str
+    beside: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.work}, beside {self.beside}: not measured, {self.why}"
+
+
 _COLUMNS = "{:<46} {:>18}   {:<24} {:>14}   {:>8}   {:<8} {:<7} {}"
 HEADER = _COLUMNS.format("work", "ours", "beside", "figure", "ratio", "target", "", "").rstrip()
 
@@ -79,10 +99,12 @@ def format_amount(value: float, unit: str) -> str:
     return f"{value:,.0f} {unit}" if value >= 1000 else f"{value:,.3g} {unit}"
 
 
-def write_json(path: Path, rows: list[Row], *, quick: bool) -> None:
-    """Writes the rows and what they were measured on."""
+def write_json(path: Path, rows: list[Row], absent: list[Absent], *, quick: bool) -> None:
+    """Writes the rows, those that could not be measured, and what they were measured on."""
     document: dict[str, Any] = {
         "command": "make bench ARGS=--quick" if quick else "make bench",
+        "date": today(),
+        "load": load(),
         "machine": {
             "cpus": os.cpu_count(),
             "system": platform.system(),
@@ -91,6 +113,7 @@ def write_json(path: Path, rows: list[Row], *, quick: bool) -> None:
             "grpcio": grpc.__version__,
         },
         "rows": [{**asdict(row), "met": row.met} for row in rows],
+        "absent": [str(row) for row in absent],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.bench.report import Row, format_amount, format_target
@@ -20,9 +21,13 @@ def read_rows(path: Path) -> list[Row]:
 
 def table(rows: list[Row]) -> str:
     """A Markdown table of the rows that have a target, met or not."""
-    lines = [_line(_HEADER), _line(("---",) * len(_HEADER))]
-    lines += [_line(_cells(row)) for row in rows if row.target is not None]
-    return "\n".join(lines)
+    return markdown_table(_HEADER, (_cells(row) for row in rows if row.target is not None))
+
+
+def markdown_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [header, ("---",) * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -34,10 +39,6 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.ratio:,.2f}",
         format_target(row) + verdict,
     )
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def with_table(text: str, rows: list[Row]) -> str:

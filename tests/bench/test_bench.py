@@ -165,7 +165,7 @@ def test_rows_say_whether_the_target_is_met(ratio: float, bound: Bound, verdict:
 
 
 def test_figures_are_written_with_ratios_and_verdicts(tmp_path: Path) -> None:
-    write_json(tmp_path / "bench.json", [_row(0.7, "at least")], quick=True)
+    write_json(tmp_path / "bench.json", [_row(0.7, "at least")], [], quick=True)
     (row,) = json.loads((tmp_path / "bench.json").read_text("utf-8"))["rows"]
     assert (row["ratio"], row["target"], row["met"]) == (0.7, 0.65, True)
 

@@ -2,7 +2,8 @@
 
 Imports nothing but the standard library, so that every environment runs it. The
 bench writes one line to a program's standard input, the job, a JSON object; then
-an empty line for every round; each is answered with one line.
+an empty line for every round; each is answered with one line. Nothing else may be
+written to standard output.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ Works = Mapping[str, Callable[[], Request]]
 """What is measured, by name; each makes the turns of the same request."""
 
 
+Texts = Mapping[str, Callable[[], Sequence[str]]]
+"""What is measured by the clock, by name; each returns the texts that came out."""
+
+
 def serve(prepare: Callable[[dict[str, Any]], Works]) -> None:
     """Prepares the job, then measures its works once for every line that comes.
 
@@ -30,12 +35,27 @@ def serve(prepare: Callable[[dict[str, Any]], Works]) -> None:
     the CPU seconds that each took, the garbage collector waiting meanwhile, as in
     the standard library's timeit.
     """
-    works = prepare(json.loads(sys.stdin.readline()))
-    _answer({name: digest(work()) for name, work in works.items()})
+    _serve(prepare(json.loads(sys.stdin.readline())), digest, time.process_time)
+
+
+def serve_texts(prepare: Callable[[dict[str, Any]], Texts]) -> None:
+    """As `serve`, for works that wait for a disk or another process: the seconds are the clock's."""
+    _serve(prepare(json.loads(sys.stdin.readline())), digest_of_texts, time.perf_counter)
+
+
+def digest_of_texts(texts: Sequence[str]) -> str:
+    """Returns a digest of texts in their order."""
+    return hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
+
+
+def _serve(
+    works: Mapping[str, Callable[[], Any]], says: Callable[[Any], str], clock: Callable[[], float]
+) -> None:
+    _answer({name: says(work()) for name, work in works.items()})
     for _ in sys.stdin:
         gc.collect()
         gc.disable()
-        seconds = {name: _timed(work) for name, work in works.items()}
+        seconds = {name: _timed(work, clock) for name, work in works.items()}
         gc.enable()
         _answer(seconds)
 
@@ -47,10 +67,10 @@ def digest(request: Request) -> str:
     return hashlib.sha256(said.encode()).hexdigest()
 
 
-def _timed(work: Callable[[], Request]) -> float:
-    begin = time.process_time()
+def _timed(work: Callable[[], Any], clock: Callable[[], float]) -> float:
+    begin = clock()
     made = work()
-    seconds = time.process_time() - begin
+    seconds = clock() - begin
     # Freeing what was made is no part of making it.
     del made
     return seconds
