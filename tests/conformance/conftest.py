@@ -9,17 +9,17 @@ import pytest
 
 from tests.support import exchange as exchanges
 from tests.support import postgres
-from tests.support.history import STORES, History, running
+from tests.support.history import STORES, History, on_postgres, running
 
 
 @pytest.fixture(params=STORES)
 def store_kind(request: pytest.FixtureRequest) -> Iterator[str]:
     """Each store in turn; PostgreSQL where there is a server to be had."""
     kind: str = request.param
-    if kind == "postgres":
+    if on_postgres(kind):
         postgres.require_server()
     yield kind
-    if kind == "postgres":
+    if on_postgres(kind):
         postgres.recycle()
 
 

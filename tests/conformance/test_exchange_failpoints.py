@@ -13,11 +13,10 @@ import pytest
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.errors import StoreBusyError
 from history_service.domain.exchange_ledger import FURTHER_STEP
-from history_service.storage import open_store
 from tests.support import exchange_scenes as scenes
 from tests.support.exchange import Exchange, counts, leased_numbers
 from tests.support.failpoints import CommitWriter, FailpointStore, Steps, commit_store
-from tests.support.history import store_url, uuid_of
+from tests.support.history import make_store, uuid_of
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +39,7 @@ async def scene(
 ) -> AsyncIterator[tuple[Exchange, FailpointStore]]:
     """A scene over a store with failpoints."""
     folder.mkdir()
-    store = FailpointStore(open_store(store_url(store_kind, folder)))
+    store = FailpointStore(make_store(store_kind, folder))
     await store.start()
     try:
         exchange = Exchange(store, step_size=step_size)

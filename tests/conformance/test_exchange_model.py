@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.errors import AntiphonError
 from history_service.domain.exchange_ledger import FURTHER_STEP
-from history_service.storage import open_store
 from tests.support import exchange_model as model
 from tests.support.exchange import Exchange, StillClock, counts, letter, message_numbers, number_of
-from tests.support.history import STORES, store_url, uuid_of
+from tests.support.history import STORES, make_store, uuid_of
 from tests.support.history_runs import empty_folder
 
 OWNERS = st.integers(1, 4)
@@ -94,7 +93,7 @@ class Program:
             await self._store.close()
 
     async def _start(self) -> None:
-        self._store = open_store(store_url(self._kind, self._folder))
+        self._store = make_store(self._kind, self._folder)
         await self._store.start()
         self._starts += 1
         self._exchange = Exchange(

@@ -14,13 +14,12 @@ import pytest
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon_client.errors import FieldInvalidError, RequestIdReusedError
 from history_service.domain.exchange_ledger import FURTHER_STEP, OWNER_COST, StepSize
-from history_service.storage import open_store
 from history_service.storage.exchange_port import ExchangeKey
 from history_service.storage.port import HistoryStore
 from tests.support import exchange_scenes as scenes
 from tests.support.exchange import Exchange, counts
 from tests.support.failpoints import FailpointStore
-from tests.support.history import History, instruction, store_url, uuid_of
+from tests.support.history import History, instruction, make_store, uuid_of
 from tests.support.stored import recorded_responses
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +31,7 @@ STEPS_BETWEEN = 4
 @asynccontextmanager
 async def opened(kind: str, folder: Path) -> AsyncIterator[HistoryStore]:
     """An empty store."""
-    store = open_store(store_url(kind, folder))
+    store = make_store(kind, folder)
     await store.start()
     try:
         yield store

@@ -350,7 +350,7 @@ async def test_what_is_gathered_while_a_branch_is_dropped_is_not_kept(history: H
     for dropped in (False, True):
         cache = SnapshotCache(1000)
         with cache.gather(snapshot) as gathering:
-            gathering.add_batch(Batch(b"frame", 1, uuid_of(1), None))  # type: ignore[arg-type]
+            gathering.add_batch(Batch(b"frame", 5, 1, uuid_of(1), None))  # type: ignore[arg-type]
             if dropped:
                 cache.drop("", branch)
             gathering.keep()

@@ -173,7 +173,7 @@ async def test_an_anchor_outside_the_selection_is_told(history: History) -> None
 async def test_a_body_that_is_not_there_is_corruption(history: History) -> None:
     await history.create(1)
     with pytest.raises(StoreCorruptError):
-        await history.store.read(lambda tx: tx.body(KEY, 12345))
+        await history.store.read(lambda tx: tx.body(KEY, uuid_of(1), 12345))
 
 
 @pytest.mark.parametrize(

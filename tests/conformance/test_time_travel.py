@@ -15,15 +15,14 @@ from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon_client.errors import AntiphonError
 from compiler_service.compilation import CompileSource, compile_turn
-from history_service.storage import open_store
 from tests.support.history import (
     History,
     action_result,
     assistant,
     call_action,
     instruction,
+    make_store,
     running,
-    store_url,
     summary,
     system,
     uuid_of,
@@ -54,7 +53,7 @@ async def test_every_revision_is_read_and_compiled_as_it_was(
         assert len({seen["digest"] for seen in was.values()}) > REVISIONS / 4
         if store_kind != "memory":
             await history.store.close()
-            history.serve(open_store(store_url(store_kind, tmp_path)))
+            history.serve(make_store(store_kind, tmp_path))
             await history.store.start()
         revisions = list(was)
         random.Random(7).shuffle(revisions)

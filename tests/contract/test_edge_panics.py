@@ -100,11 +100,9 @@ async def test_the_end_of_the_process_is_no_answer(kind: str, end: type[BaseExce
         gate=Gate(Rules([SERVICE]), None),
     )
 
-    async def found(details: Any) -> Any:
-        return handler
-
-    details: Any = SimpleNamespace(method=f"/{SERVICE.full_name}/{method}", invocation_metadata=())
-    served: Any = await edge.intercept_service(found, details)
+    path = f"/{SERVICE.full_name}/{method}"
+    served: Any = edge.wrapped(path, handler)
+    assert edge.refusal(path, ()) is None
     context = SimpleNamespace(
         peer=lambda: "unix:", time_remaining=lambda: None, invocation_metadata=tuple, done=lambda: False
     )

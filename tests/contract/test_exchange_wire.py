@@ -20,9 +20,8 @@ from antiphon_client.errors import LeaseLostError, OwnerNotFoundError, QuotaExce
 from antiphon_client.status import error_from_rpc
 from history_service.server import build_server
 from history_service.settings import HistorySettings
-from history_service.storage import open_store
 from tests.support.exchange import NAME, letter, number_of
-from tests.support.history import store_url, uuid_of
+from tests.support.history import make_store, uuid_of
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +32,7 @@ SERVICE = "antiphon.history.v1.ExchangeService"
 async def server(anyio_backend: object, tmp_path: Path) -> AsyncIterator[ServiceServer]:
     """A started server over a SQLite store."""
     settings = HistorySettings.model_validate({"listen": f"unix:{tmp_path / 's'}", "store": "memory:"})
-    running = build_server(settings, open_store(store_url("sqlite", tmp_path)))
+    running = build_server(settings, make_store("sqlite", tmp_path))
     await running.start()
     yield running
     await running.stop(0)

@@ -17,13 +17,12 @@ from antiphon_client.limits import Limits
 from antiphon_client.status import error_from_rpc
 from history_service.server import build_server
 from history_service.settings import HistorySettings
-from history_service.storage import open_store
 from tests.support.history import (
     STORES,
     assemble,
     call_action,
     instruction,
-    store_url,
+    make_store,
     summary,
     system,
     uuid_of,
@@ -40,7 +39,7 @@ async def stub(
 ) -> AsyncIterator[pb_grpc.HistoryServiceAsyncStub]:
     """A stub of a running service over each store; branch 1 has three messages."""
     settings = HistorySettings(listen=f"unix:{tmp_path / 'history.sock'}", limits=Limits(frame_bytes=2000))
-    server = build_server(settings, open_store(store_url(request.param, tmp_path)))
+    server = build_server(settings, make_store(request.param, tmp_path))
     address = await server.start()
     try:
         async with grpc.aio.insecure_channel(address) as channel:

@@ -16,7 +16,7 @@ from antiphon.history.v1 import exchange_service_pb2 as exchange_pb
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.limits import Limits
 from tests.support.exchange import letter
-from tests.support.history import STORES, uuid_of
+from tests.support.history import CLEAR_STORES, uuid_of
 from tests.support.service_scenes import (
     BRANCH,
     EXCHANGE,
@@ -155,7 +155,7 @@ class Listing:
         return error.reason, [violation.field for violation in error.violations]
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=CLEAR_STORES)
 async def service(
     anyio_backend: object, request: pytest.FixtureRequest, tmp_path: Path
 ) -> AsyncIterator[Furnished]:

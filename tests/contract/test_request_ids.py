@@ -12,7 +12,7 @@ from google.protobuf.message import Message as ProtoMessage
 from antiphon.history.v1 import exchange_service_pb2 as exchange_pb
 from antiphon.history.v1 import history_service_pb2 as pb
 from tests.support.exchange import letter
-from tests.support.history import STORES, instruction, summary, system, uuid_of
+from tests.support.history import CLEAR_STORES, instruction, summary, system, uuid_of
 from tests.support.service_scenes import BRANCH, EXCHANGE, METHODS, Furnished, furnished, repeatable_methods
 
 pytestmark = pytest.mark.anyio
@@ -146,7 +146,7 @@ def changed(request: Any, **fields: Any) -> Any:
     return copy
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=CLEAR_STORES)
 async def service(
     anyio_backend: object, request: pytest.FixtureRequest, tmp_path: Path
 ) -> AsyncIterator[Furnished]:

@@ -13,7 +13,7 @@ import pytest
 from tests.polyglot.calls import REGISTRIES, SERVICES, Pair
 from tests.polyglot.running import run
 from tests.polyglot.scenario import FOLDER, Scenario, load_all, load_volatile
-from tests.support.history import STORES, store_url
+from tests.support.history import CLEAR_STORES, store_url
 from tests.support.pair import served_pair
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,11 +45,11 @@ def transport(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.fixture(scope="module", params=STORES)
+@pytest.fixture(scope="module", params=CLEAR_STORES)
 def pair(
     request: pytest.FixtureRequest, transport: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Pair]:
-    """A running pair over each store in turn."""
+    """A running pair over each store in turn; the conformance suite has the encrypted ones."""
     folder = tmp_path_factory.mktemp("pair")
     with (
         served_pair(folder, store_url(request.param, folder), loopback=transport == "loopback") as addresses,

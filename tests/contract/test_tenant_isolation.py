@@ -13,11 +13,11 @@ from antiphon.compiler.v1 import compiler_service_pb2 as compiler
 from antiphon.history.v1 import exchange_service_pb2 as exchange
 from antiphon.history.v1 import history_service_pb2 as history
 from antiphon_client.edge.tokens import NewToken
-from tests.support.history import STORES, instruction, running
+from tests.support.history import CLEAR_STORES, instruction, running
 from tests.support.secured import BY_NAME, Outcome, Secured, refusal, secured
 from tests.support.tenants import Names, branch_file, names_of_nothing, requests, settle
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("kind", STORES)]
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("kind", CLEAR_STORES)]
 
 READS = (
     "GetBranch", "ListBranches", "ExportBranch", "GetMessages", "ListMessages", "ReadSnapshot", "ListOwners",

@@ -29,7 +29,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
@@ -175,7 +175,7 @@ class ChaosRun(Run):
 
     async def _read(self, stub: pb_grpc.HistoryServiceAsyncStub) -> None:
         """Read while nothing can be written: what was acknowledged before is there, and health is good."""
-        before = replace(self.known, placed=dict(self.known.placed), revisions=set(self.known.revisions))
+        before = self.known.so_far()
         try:
             compare(before, *await read_order(stub))
             await stub.GetBranch(pb.GetBranchRequest(branch_id=BRANCH), timeout=CALL_SECONDS)
@@ -255,11 +255,12 @@ async def chaos(folder: Path, *, lives: int, seed: int, mutant: str = "none") ->
     try:
         await run.kill_times(lives)
     except* BrokenPromiseError as group:
-        raise _first(group) from None
+        raise first_of(group) from None
     return run
 
 
-def _first(group: BaseException) -> BaseException:
+def first_of(group: BaseException) -> BaseException:
+    """Return the first error in a group of errors and of groups."""
     while isinstance(group, BaseExceptionGroup):
         group = group.exceptions[0]
     return group

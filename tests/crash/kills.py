@@ -1,6 +1,6 @@
 """kill -9 of the history service while clients append.
 
-    PYTHONPATH=.:clients/python python -m tests.crash.kills --kills 50 [--seed N] [--mutant hasty]
+    PYTHONPATH=.:clients/python python -m tests.crash.kills --kills 50 [--seed N] [--mutant hasty|--encrypted]
 
 Clients of a real server process on a unix socket append to one branch and note
 every acknowledgement. The process is killed at a random moment and started
@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ import grpc.aio
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc as pb_grpc
 from antiphon.message.v1 import message_pb2 as message_pb
+from tests.figures.recording import parse_with_record, record_figure
+from tests.support.encryption import write_key_file
 from tests.support.history import uuid_of
 from tests.support.mutants import WRITERS
 
@@ -76,6 +78,17 @@ class Knowledge:
         self.replayed += response.replayed
         for placement in response.placements:
             self.placed[placement.message_id] = placement.index
+
+    def so_far(self) -> Knowledge:
+        """Return what is known by now, for a read that begins now."""
+        return replace(self, placed=dict(self.placed), revisions=set(self.revisions))
+
+    def summary(self, what: str, times: int) -> str:
+        """Say what was found when every promise held after so many kills, or whatever it was."""
+        return (
+            f"{times} {what}: {self.acknowledged} acknowledged requests, {len(self.placed)} messages, "
+            f"{self.replayed} done before and repeated after: 0 lost, 0 moved, 0 doubled"
+        )
 
 
 class Service:
@@ -128,10 +141,13 @@ class Service:
 class Run:
     """Kills, restarts and checks."""
 
-    def __init__(self, folder: Path, seed: int, mutant: str, store: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, seed: int, mutant: str, store: str | None = None, *, encrypted: bool = False
+    ) -> None:
         self.known = Knowledge()
         self._chance = random.Random(seed)
-        self._service = Service(folder, mutant, store=store)
+        keys = ["--encryption-keys", str(write_key_file(folder / "history.keys"))] if encrypted else []
+        self._service = Service(folder, mutant, *keys, store=store)
         self._ids = 1000
         self._deadly = 0
         self._doomed = asyncio.Event()
@@ -291,21 +307,21 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--mutant", choices=sorted(WRITERS), default="none")
-    options = parser.parse_args()
+    parser.add_argument("--encrypted", action="store_true", help="with encryption at rest")
+    options = parse_with_record(parser)
+    started = time.monotonic()
     print(f"seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        run = Run(Path(folder), options.seed, options.mutant)
+        run = Run(Path(folder), options.seed, options.mutant, encrypted=options.encrypted)
         try:
             asyncio.run(run.kill_times(options.kills))
+            held, found = True, run.known.summary("kills", options.kills)
         except BrokenPromiseError as error:
-            print(f"BROKEN: {error}")
-            return 1
-    known = run.known
-    print(
-        f"{options.kills} kills: {known.acknowledged} acknowledged requests, {len(known.placed)} messages, "
-        f"{known.replayed} done before the kill and repeated after it: 0 lost, 0 moved, 0 doubled"
-    )
-    return 0
+            held, found = False, f"BROKEN: {error}"
+    print(found)
+    if options.record:
+        record_figure("kills", options.kills, found, seconds=time.monotonic() - started, held=held)
+    return 0 if held else 1
 
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@ from tests.support.exchange_mutants import EXCHANGE_MUTANTS
 from tests.support.load_mutants import LOAD_MUTANTS
 from tests.support.mutants import WRITERS
 from tests.support.postgres_mutants import POSTGRES_WRITERS
+from tests.support.race_mutants import RACE_MUTANTS
+from tests.support.retry_mutants import RETRY_MUTANTS
 
 if __name__ == "__main__":
-    faults = EXCHANGE_MUTANTS | LOAD_MUTANTS
+    faults = EXCHANGE_MUTANTS | LOAD_MUTANTS | RACE_MUTANTS | RETRY_MUTANTS
     is_postgres = any(argument.startswith("postgresql:") for argument in sys.argv)
     for mutant in sys.argv[1].split(","):
         if mutant in faults:

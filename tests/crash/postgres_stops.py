@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from tests.crash.kills import BrokenPromiseError, Run
+from tests.figures.recording import parse_with_record, record_figure
 from tests.support import postgres
 from tests.support.postgres_mutants import POSTGRES_WRITERS
 
@@ -73,18 +74,18 @@ def main() -> int:
     parser.add_argument("--stops", type=int, default=50)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--mutant", choices=sorted(POSTGRES_WRITERS), default="none")
-    options = parser.parse_args()
+    options = parse_with_record(parser)
+    started = time.monotonic()
     print(f"seed {options.seed}", flush=True)
     try:
         known = run_stops(options.stops, options.seed, options.mutant).known
+        held, found = True, known.summary("stops", options.stops)
     except BrokenPromiseError as error:
-        print(f"BROKEN: {error}")
-        return 1
-    print(
-        f"{options.stops} stops: {known.acknowledged} acknowledged requests, {len(known.placed)} messages, "
-        f"{known.replayed} done before a stop and repeated after it: 0 lost, 0 moved, 0 doubled"
-    )
-    return 0
+        held, found = False, f"BROKEN: {error}"
+    print(found)
+    if options.record:
+        record_figure("postgres_stops", options.stops, found, seconds=time.monotonic() - started, held=held)
+    return 0 if held else 1
 
 
 if __name__ == "__main__":

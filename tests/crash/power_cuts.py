@@ -36,6 +36,7 @@ from tests.crash.power_session import (
     run_session,
     state_of,
 )
+from tests.figures.recording import parse_with_record, record_figure
 from tests.support.history import History
 from tests.support.mutants import WRITERS
 from tests.support.powercut import Acknowledged, DiskLog, Entry, Sync
@@ -60,6 +61,12 @@ class Report:
     cuts: int = 0
     acknowledged: int = 0
     entries: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cuts} power cuts over {self.entries} disk operations: "
+            f"{self.acknowledged} acknowledged revisions looked for, 0 lost, 0 changed, 0 doubled"
+        )
 
 
 async def check_image(folder: Path, clients: Clients, known: list[Any]) -> int:
@@ -199,20 +206,20 @@ def main() -> int:
     parser.add_argument("--cuts", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--mutant", choices=sorted(WRITERS), default="none")
-    options = parser.parse_args()
+    options = parse_with_record(parser)
+    started = time.monotonic()
     print(f"seed {options.seed}", flush=True)
     memory_disk = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory_disk if memory_disk.is_dir() else None) as folder:
         try:
             report = asyncio.run(run(options.cuts, options.seed, options.mutant, Path(folder)))
+            held, found = True, str(report)
         except BrokenPromiseError as error:
-            print(f"BROKEN: {error}")
-            return 1
-    print(
-        f"{report.cuts} power cuts over {report.entries} disk operations: "
-        f"{report.acknowledged} acknowledged revisions looked for, 0 lost, 0 changed, 0 doubled"
-    )
-    return 0
+            held, found = False, f"BROKEN: {error}"
+    print(found)
+    if options.record:
+        record_figure("power_cuts", options.cuts, found, seconds=time.monotonic() - started, held=held)
+    return 0 if held else 1
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.support.backups import make_store
 from tests.support.cli import command
+from tests.support.encryption import FIRST, SECOND, write_key_file
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +71,37 @@ def test_wrong_usage(tmp_path: Path) -> None:
     ):
         assert run(*arguments)[0] == 2, arguments
     assert not list(tmp_path.iterdir())
+
+
+def test_an_encrypted_store_takes_its_keys(tmp_path: Path) -> None:
+    store = asyncio.run(make_store(tmp_path / "store", "encrypted"))
+    keys, others = write_key_file(tmp_path / "keys"), write_key_file(tmp_path / "others", SECOND)
+    backup, restored = str(tmp_path / "backup"), str(tmp_path / "restored.sqlite3")
+    code, out, _ = run("backup", backup, "--store", str(store))
+    assert (code, "encrypted with the master key 'first' (" in out) == (0, True)
+    assert run("backup", backup, "--encryption-keys", str(keys))[0] == 2
+    # Without the keys it is said that nothing was opened.
+    code, out, _ = run("backup", "verify", backup)
+    assert (code, "was not opened" in out) == (0, True)
+    code, out, _ = run("backup", "verify", backup, "--encryption-keys", str(keys))
+    assert (code, "was not opened" in out) == (0, False)
+    restoring = ("restore", backup, "--store", restored)
+    for arguments, said in (
+        (("backup", "verify", backup, "--encryption-keys", str(others)), "not in the key file"),
+        (("backup", "verify", backup, "--encryption-keys", str(tmp_path / "no")), "cannot read"),
+        ((*restoring, "--encryption-keys", str(others)), "not in the key file"),
+        (restoring, "give the file that has it (--encryption-keys)"),
+    ):
+        code, out, err = run(*arguments)
+        assert (code, out, said in err) == (1, "", True), (arguments, err)
+        assert FIRST.secret.hex() not in err
+    assert run(*restoring, ANTIPHON_HISTORY_ENCRYPTION_KEYS=str(keys))[0] == 0
+
+
+def test_the_doctor_looks_at_the_keys(tmp_path: Path) -> None:
+    store = asyncio.run(make_store(tmp_path / "store", "encrypted"))
+    write_key_file(tmp_path / "keys")
+    for given, level in (((), "warning"), (("--encryption-keys", str(tmp_path / "keys")), "ok")):
+        _, out, _ = run("doctor", "--json", "--store", str(store), *given)
+        found = {finding["check"]: finding["level"] for finding in json.loads(out)["findings"]}
+        assert found["store.keys"] == level

@@ -15,11 +15,22 @@ from typing import Any
 
 import pytest
 import yaml
+from psycopg.conninfo import conninfo_to_dict
 
 from antiphon_client.channel import check_address
 from history_service.backup.checking import verify_backup
 from tests.support.backups import make_store
 from tests.support.cli import PYTHONPATH, ROOT
+from tests.support.postgres_cluster import (
+    CONFIGURATION,
+    FOLLOW,
+    FOLLOWING,
+    FURTHEST,
+    NAMES,
+    PROMOTE,
+    RELOAD,
+    REPLICATION_ROLE,
+)
 
 FOLDER = ROOT / "examples" / "deploy"
 UNITS = sorted(path.name for path in FOLDER.iterdir() if path.suffix in (".service", ".timer"))
@@ -35,11 +46,11 @@ def setting(unit: str, name: str) -> str:
     return str(found)
 
 
-def config(module: str, flags: list[str]) -> dict[str, Any]:
-    """Return what a service makes of its flags."""
+def config(module: str, flags: list[str], variables: dict[str, str] | None = None) -> dict[str, Any]:
+    """Return what a service makes of its flags, and of variables."""
     done = subprocess.run(
         [sys.executable, "-m", module, *flags, "--print-config"],
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | (variables or {}),
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -104,6 +115,26 @@ def test_the_backup_units_command_makes_a_backup(tmp_path: Path) -> None:
     assert re.fullmatch(r"\d{8}T\d{6}Z", backup.name)
     verify_backup(backup)
     assert setting("antiphon-history.service", "User") == setting("antiphon-backup.service", "User")
+
+
+def test_the_history_service_takes_the_variables_of_high_availability() -> None:
+    text = (FOLDER / "history-ha.env").read_text("utf-8")
+    variables = dict(shlex.split(line)[0].split("=", 1) for line in text.splitlines() if line[0] != "#")
+    made = config("history_service", [], variables)
+    assert f"ANTIPHON_HISTORY_STORE={made['store']}" in text.replace('"', "")
+    hosts = conninfo_to_dict(made["store"])
+    assert hosts["host"] == ",".join(NAMES)
+    assert hosts["target_session_attrs"] == "read-write"
+    assert (made["store_connect_seconds"], made["store_statement_seconds"]) == (2, 30)
+
+
+def test_the_page_on_high_availability_says_what_the_failovers_do() -> None:
+    page = (ROOT / "docs" / "high-availability.md").read_text("utf-8")
+    text = " ".join(page.split())
+    for statement in (*REPLICATION_ROLE, FURTHEST, PROMOTE, FOLLOW.partition("'")[0], RELOAD, FOLLOWING):
+        assert statement in text
+    for name in (*NAMES, CONFIGURATION.name, "`CHECKPOINT`"):
+        assert name in page
 
 
 def test_the_pod_fits_together() -> None:

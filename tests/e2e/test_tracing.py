@@ -40,6 +40,7 @@ from tests.support.cli import PYTHONPATH, ROOT
 from tests.support.history import uuid_of
 from tests.support.pair import running_pair, served_pair
 from tests.support.programs import program
+from tests.support.secured import BY_NAME, empty, secured
 
 pytestmark = pytest.mark.anyio
 
@@ -143,6 +144,17 @@ async def test_an_error_shows_its_code_and_reason_alone(spans: Spans, tmp_path: 
         assert attributes.get("error.type") == ("BRANCH_NOT_FOUND" if is_client else None)
         assert refused.value.message not in span.to_json()
         assert not span.events
+
+
+@pytest.mark.parametrize("method", ["GetBranch", "AddMessages", "ReadSnapshot", "ImportBranch"])
+async def test_a_call_that_is_not_let_in_is_refused_as_it_is_without_tracing(
+    spans: Spans, tmp_path: Path, method: str
+) -> None:
+    async with secured(tmp_path) as services:
+        outcome = await services.outcome(None, method, [empty(BY_NAME[method][1])], most=1)
+    assert (outcome.code, outcome.reason) == ("UNAUTHENTICATED", "CREDENTIALS_MISSING")
+    (span,) = (span for span in spans.take() if span.kind is SpanKind.SERVER)
+    assert (span.attributes or {})["rpc.grpc.status_code"] == 16
 
 
 async def test_a_cancelled_call_ends_its_spans(spans: Spans, tmp_path: Path) -> None:

@@ -58,6 +58,15 @@ class Report:
     fields: set[tuple[str, str]] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
 
+    def add(self, other: Report) -> None:
+        """Add what became of a further series."""
+        self.cases += other.cases
+        self.past_parsing += other.past_parsing
+        self.answers += other.answers
+        self.kinds += other.kinds
+        self.fields |= other.fields
+        self.failures += other.failures
+
     def check(self) -> None:
         """Raise AssertionError unless the series went as it must."""
         assert not self.failures, f"{len(self.failures)} failure(s):\n" + "\n".join(self.failures[:10])

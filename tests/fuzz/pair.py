@@ -26,6 +26,8 @@ COMPILER = compiler_service_pb2.DESCRIPTOR.services_by_name["CompilerService"]
 
 _EPOCH = 128
 _BRANCHES = 8
+MAX_OWNERS = 20_000
+"""Owners that an exchange may have at most."""
 
 
 class Settler:
@@ -52,6 +54,8 @@ class Settler:
             await self._stub.CreateBranch(pb.CreateBranchRequest(branch_id=branch_id))
             await self._stub.AddMessages(_first_messages(branch_id, world.messages))
             owner = exchange_service_pb2.RegisterOwnerRequest(exchange_id=values.EXCHANGE, owner_id=branch_id)
+            # A request of the series may have lowered it.
+            owner.settings.max_owners = MAX_OWNERS
             await self._exchange.RegisterOwner(owner)
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc as pb_grpc
+from antiphon.history.v1.exchange_service_pb2 import RegisterOwnerRequest
+from antiphon.history.v1.exchange_service_pb2_grpc import ExchangeServiceStub
 from antiphon_client.edge.lifecycle import ServiceServer
 from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.status import HISTORY_DOMAIN
@@ -20,8 +22,10 @@ from tests.fuzz.cases import cases
 from tests.fuzz.fields import path_name, paths_of
 from tests.fuzz.harness import Report, run
 from tests.fuzz.mutate import MUTATIONS
-from tests.fuzz.pair import COMPILER, EXCHANGE, HISTORY, fuzz_compiler, fuzz_exchange, fuzz_history
+from tests.fuzz.pair import COMPILER, EXCHANGE, HISTORY, Settler, fuzz_compiler, fuzz_exchange, fuzz_history
+from tests.fuzz.values import EXCHANGE as FUZZED_EXCHANGE
 from tests.fuzz.values import World, new_uuid
+from tests.support.programs import program
 
 pytestmark = pytest.mark.anyio
 
@@ -43,6 +47,20 @@ async def test_no_request_breaks_a_service(fuzz: Any, service: Any, tmp_path: Pa
     if CASES >= 2000:
         assert len([kind for kind in report.kinds if kind.startswith("damaged")]) == len(MUTATIONS)
         assert report.answers["OK"] > CASES / 20
+
+
+async def test_a_series_goes_on_when_a_request_lowered_the_exchanges_limit(tmp_path: Path) -> None:
+    world = World()
+    with program("history_service", "--listen", f"unix:{tmp_path}/h.sock", "--store", "memory:") as history:
+        async with grpc.aio.insecure_channel(history.address) as channel:
+            settler = Settler(channel, world, SEED)
+            await settler.prepare(0)
+            lowering = RegisterOwnerRequest(exchange_id=FUZZED_EXCHANGE, owner_id=new_uuid(Random(1)))
+            lowering.settings.max_owners = len(world.branches) + 1
+            await ExchangeServiceStub(channel).RegisterOwner(lowering)
+            settled = list(world.branches)
+            await settler.prepare(1000)
+    assert not set(settled).intersection(world.branches)
 
 
 def some_world() -> World:
@@ -99,6 +117,17 @@ async def test_harness_sees_a_seeded_fault(revision: int, complaint: str, tmp_pa
     assert any(failure.startswith(complaint) for failure in report.failures)
     with pytest.raises(AssertionError, match="failure"):
         report.check()
+
+
+def test_series_are_added_up() -> None:
+    total = Report()
+    for number in (1, 2):
+        further = Report(cases=number, past_parsing=number, fields={("M", f"f{number}")})
+        further.answers["OK"] = further.kinds["random"] = number
+        further.failures.append(f"failure {number}")
+        total.add(further)
+    assert (total.cases, total.past_parsing, total.answers["OK"], total.kinds["random"]) == (3, 3, 3, 3)
+    assert (total.fields, total.failures) == ({("M", "f1"), ("M", "f2")}, ["failure 1", "failure 2"])
 
 
 def test_a_series_that_stays_in_the_parser_fails() -> None:

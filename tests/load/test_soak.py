@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.load.process import MIB
-from tests.load.soak import LOG_BYTES, Samples, judge, soak
+from tests.load.soak import soak
+from tests.load.soak_verdict import LOG_BYTES, Samples, judge
 
 SECONDS = float(os.environ.get("ANTIPHON_TEST_SOAK", "12"))
 
@@ -29,7 +30,7 @@ async def test_a_short_soak_holds(tmp_path: Path) -> None:
     assert [str(verdict) for verdict in verdicts if not verdict.held and not verdict.is_timing] == []
     assert samples.calls > 100
     assert len(samples.appends) > 10
-    assert len(samples.checks) > 10
+    assert len(samples.echoes) > 10
     assert max(samples.log_bytes) > 0
 
 
@@ -70,5 +71,17 @@ def test_each_fault_is_named() -> None:
 def test_a_slower_machine_is_no_drift() -> None:
     samples = steady()
     samples.appends = [(at, took * (1 + at / 3600)) for at, took in samples.appends]
-    samples.checks = [(at, took * (1 + at / 3600)) for at, took in samples.checks]
+    samples.echoes = [(at, took * (1 + at / 3600)) for at, took in samples.echoes]
+    assert broken(samples, 3600) == []
+
+
+def test_a_machine_that_gets_quieter_is_no_drift() -> None:
+    samples = steady()
+    samples.echoes = [(at, took / (1 + at / 3600)) for at, took in samples.echoes]
+    assert broken(samples, 3600) == []
+
+
+def test_a_burst_of_other_work_is_no_drift() -> None:
+    samples = steady()
+    samples.appends = [(at, took * (20 if 3000 < at < 3200 else 1)) for at, took in samples.appends]
     assert broken(samples, 3600) == []

@@ -19,10 +19,10 @@ from tests.support.history import assistant, instruction, running, uuid_of
 BRANCHES = (1, 2, 3)
 
 
-async def make_store(folder: Path) -> Path:
-    """Make a store with something of everything; return its file."""
+async def make_store(folder: Path, kind: str = "sqlite") -> Path:
+    """Make a store with something of everything, in clear or ``encrypted``; return its file."""
     folder.mkdir(exist_ok=True)
-    async with running("sqlite", folder) as history:
+    async with running(kind, folder) as history:
         for number in BRANCHES:
             branch = await history.create(number, request_id=uuid_of(500 + number), metadata_json='{"a": 1}')
             await history.system(branch, "Be brief.")
@@ -31,7 +31,7 @@ async def make_store(folder: Path) -> Path:
                 await history.add(branch, instruction(turn), assistant(turn + 1))
             chosen = [uuid_of(100 * number), uuid_of(100 * number + 1)]
             await history.call(pb.SelectViewRequest(branch_id=branch, message_ids=chosen))
-    async with exchanges.running("sqlite", folder) as exchange:
+    async with exchanges.running(kind, folder) as exchange:
         await set_up(exchange)
     return folder / "history.sqlite3"
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from antiphon.compiler.v1.compiler_service_pb2 import (
@@ -24,8 +25,11 @@ from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.edge.call import Call, bind_call
 from antiphon_client.errors import AntiphonError
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
+from antiphon_client.snapshot import AssembledSnapshot
 from compiler_service.folded import division
+from compiler_service.folded.plain import read_records
 from compiler_service.servicer import CompilerServicer
+from compiler_service.state import FoldedRecord
 from tests.support.history import History, uuid_of
 
 
@@ -412,3 +416,22 @@ PROGRAMS: st.SearchStrategy[Program] = st.builds(
     COMPILATIONS,
     st.lists(st.one_of(WRITES, COMPILATIONS), min_size=4, max_size=24),
 )
+
+
+def counting_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many messages of a whole snapshot are read from now on, one number for each time."""
+    counts: list[int] = []
+    decode, read = AssembledSnapshot.decode, read_records
+
+    def decoding(snapshot: AssembledSnapshot, start: int = 0, stop: int | None = None) -> list[Message]:
+        messages = decode(snapshot, start, stop)
+        counts.append(len(messages))
+        return messages
+
+    def reading(message_ids: Sequence[str], encoded: Sequence[bytes], start: int) -> list[FoldedRecord]:
+        counts.append(len(encoded))
+        return read(message_ids, encoded, start)
+
+    monkeypatch.setattr(AssembledSnapshot, "decode", decoding)
+    monkeypatch.setattr("compiler_service.cache.messages.read_records", reading)
+    return counts

@@ -51,11 +51,19 @@ class Pair:
 
 @asynccontextmanager
 async def compiler_before(
-    history_address: str, folder: Path, limits: Limits = DEFAULT_LIMITS, tokens: Path | None = None
+    history_address: str,
+    folder: Path,
+    limits: Limits = DEFAULT_LIMITS,
+    tokens: Path | None = None,
+    workers: int = 0,
 ) -> AsyncIterator[CompilerServiceAsyncStub]:
     """Serve a compiler whose history is at an address."""
     settings = CompilerSettings(
-        listen=f"unix:{folder}/c.sock", history=history_address, limits=limits, tokens=tokens
+        listen=f"unix:{folder}/c.sock",
+        history=history_address,
+        limits=limits,
+        tokens=tokens,
+        folding_workers=workers,
     )
     server = build_compiler(settings, grpc.aio.insecure_channel(history_address))
     address = await server.start()
@@ -67,14 +75,14 @@ async def compiler_before(
 
 
 @asynccontextmanager
-async def real_pair(folder: Path, limits: Limits = DEFAULT_LIMITS) -> AsyncIterator[Pair]:
+async def real_pair(folder: Path, limits: Limits = DEFAULT_LIMITS, workers: int = 0) -> AsyncIterator[Pair]:
     """Serve a history with a memory store and a compiler in front of it."""
     settings = HistorySettings(listen=f"unix:{folder}/h.sock", store="memory:")
     server = build_history(settings, open_store("memory:"))
     address = await server.start()
     try:
         async with (
-            compiler_before(address, folder, limits) as compiler,
+            compiler_before(address, folder, limits, workers=workers) as compiler,
             grpc.aio.insecure_channel(address) as channel,
         ):
             yield Pair(HistoryServiceStub(channel), compiler)
@@ -104,7 +112,7 @@ class ScriptedHistory(HistoryServiceServicer):
 
 @asynccontextmanager
 async def scripted_pair(
-    folder: Path, frames: Frames, tokens: Path | None = None
+    folder: Path, frames: Frames, tokens: Path | None = None, workers: int = 0
 ) -> AsyncIterator[tuple[ScriptedHistory, CompilerServiceAsyncStub]]:
     """Serve a scripted history and a compiler in front of it."""
     # The type stubs call every RPC abstract; at run time the others answer UNIMPLEMENTED.
@@ -115,7 +123,7 @@ async def scripted_pair(
     server.add_insecure_port(address)
     await server.start()
     try:
-        async with compiler_before(address, folder, tokens=tokens) as compiler:
+        async with compiler_before(address, folder, tokens=tokens, workers=workers) as compiler:
             yield servicer, compiler
     finally:
         await server.stop(0)

@@ -21,10 +21,9 @@ from antiphon_client.edge.call import Call, bind_call
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
 from history_service.domain.exchange_ledger import FIRST_STEP, FURTHER_STEP, StepSize
 from history_service.exchange_servicer import ExchangeServicer
-from history_service.storage import open_store
 from history_service.storage.port import HistoryStore
 from history_service.watch_stream import DEFAULT_TIMES, WatchTimes
-from tests.support.history import store_url, uuid_of
+from tests.support.history import make_store, uuid_of
 
 METHODS = pb.DESCRIPTOR.services_by_name["ExchangeService"].methods_by_name
 SERVICE = "/antiphon.history.v1.ExchangeService"
@@ -266,7 +265,7 @@ async def running(
     kind: str, folder: Path, limits: Limits = DEFAULT_LIMITS, **options: Any
 ) -> AsyncIterator[Exchange]:
     """Run an exchange over a store of a kind; the store is closed at the end."""
-    store = open_store(store_url(kind, folder))
+    store = make_store(kind, folder)
     await store.start()
     try:
         yield Exchange(store, limits, **options)

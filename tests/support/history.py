@@ -26,16 +26,29 @@ from history_service.storage import open_store
 from history_service.storage.port import HistoryStore
 from history_service.sweeping import DEFAULT_KEEPING, Keeping
 from tests.support import postgres
+from tests.support.encryption import ring
 
-STORES = ("memory", "sqlite", "postgres")
+CLEAR_STORES = ("memory", "sqlite", "postgres")
+STORES = (*CLEAR_STORES, "encrypted", "postgres-encrypted")
+"""The kinds of stores; ``encrypted`` is SQLite's."""
 METHODS = pb.DESCRIPTOR.services_by_name["HistoryService"].methods_by_name
+
+
+def on_postgres(kind: str) -> bool:
+    """Tell whether a kind of store needs PostgreSQL."""
+    return kind.startswith("postgres")
 
 
 def store_url(kind: str, folder: Path) -> str:
     """Return the URL of an empty store of a kind, or of the same one again."""
-    if kind == "postgres":
+    if on_postgres(kind):
         return postgres.schema_url(folder)
     return "memory:" if kind == "memory" else f"sqlite:{folder / 'history.sqlite3'}"
+
+
+def make_store(kind: str, folder: Path) -> HistoryStore:
+    """Return a store of a kind, not started: an empty one, or the same one again."""
+    return open_store(store_url(kind, folder), ring=ring() if kind.endswith("encrypted") else None)
 
 
 def uuid_of(number: int) -> str:
@@ -102,7 +115,7 @@ class History:
             self.limits,
             clock=self.clock,
             make_id=self._make_id,
-            make_message_id=self._make_id,
+            make_message_ids=lambda count: [self._make_id() for _ in range(count)],
             keeping=self.keeping,
             snapshot_cache_bytes=self.snapshot_cache_bytes,
         )
@@ -235,7 +248,7 @@ async def running(
     kind: str, folder: Path, limits: Limits = DEFAULT_LIMITS, keeping: Keeping = DEFAULT_KEEPING
 ) -> AsyncIterator[History]:
     """Run a history service over a store of a kind; the store is closed at the end."""
-    store = open_store(store_url(kind, folder))
+    store = make_store(kind, folder)
     await store.start()
     try:
         yield History(store, limits, keeping=keeping)

@@ -15,10 +15,9 @@ from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2 as message_pb
 from antiphon.message.v1.content_block_pb2 import IMAGE_DETAIL_AUTO
 from antiphon_client.errors import AntiphonError, RevisionExpiredError
-from history_service.storage import open_store
 from tests.support import history_model as model
 from tests.support import postgres
-from tests.support.history import History, numbers, running, store_url, uuid_of
+from tests.support.history import History, make_store, numbers, on_postgres, running, uuid_of
 from tests.support.history_programs import (
     AnyStep,
     Request,
@@ -45,11 +44,11 @@ class Transcript:
 @contextmanager
 def empty_folder(kind: str) -> Iterator[Path]:
     """Give a program a store of its own; skips the test where there is no server for it."""
-    if kind == "postgres":
+    if on_postgres(kind):
         postgres.require_server()
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
-    if kind == "postgres":
+    if on_postgres(kind):
         postgres.recycle()
 
 
@@ -85,7 +84,7 @@ async def _take(
     if isinstance(step, Restart):
         if kind != "memory":
             await history.store.close()
-            history.serve(open_store(store_url(kind, folder)))
+            history.serve(make_store(kind, folder))
             await history.store.start()
     elif isinstance(step, Wait):
         await wait(history, step.days)

@@ -16,9 +16,9 @@ PATIENCE_SECONDS = 30.0
 class NormalWriter(GroupWriter):
     """Answers when the operating system has the commit, not when the disk has it."""
 
-    def __init__(self, connection: apsw.Connection, limits: WriterLimits) -> None:
+    def __init__(self, connection: apsw.Connection, limits: WriterLimits, *keys: Any) -> None:
         connection.pragma("synchronous", "NORMAL")
-        super().__init__(connection, limits)
+        super().__init__(connection, limits, *keys)
 
 
 class HastyWriter(GroupWriter):

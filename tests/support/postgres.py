@@ -98,12 +98,16 @@ class Server:
                 os.chown(self.folder, account.pw_uid, account.pw_gid)
             # The socket is for everybody here: the server may run as another user.
             self.folder.chmod(0o755)
-            self._call(
-                "initdb", "-D", self._data, "-A", "trust", "-U", ROLE, "-E", "UTF8", "--no-sync", "--locale=C"
-            )
+            self._make_data()
         except (OSError, KeyError, subprocess.SubprocessError) as error:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise NoServerError(f"PostgreSQL cannot be set up: {error}") from error
+
+    def _make_data(self) -> None:
+        """Make the files of a new cluster."""
+        self._call(
+            "initdb", "-D", self._data, "-A", "trust", "-U", ROLE, "-E", "UTF8", "--no-sync", "--locale=C"
+        )
 
     @property
     def _data(self) -> str:

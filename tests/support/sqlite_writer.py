@@ -47,7 +47,10 @@ class CountingWriter:
         def make_id() -> str:
             return uuid_of(next(ids))
 
-        self.stamper = Stamper(Clock(), make_id, make_id, DEFAULT_LIMITS.message_bytes)
+        def make_ids(count: int) -> list[str]:
+            return [make_id() for _ in range(count)]
+
+        self.stamper = Stamper(Clock(), make_id, make_ids, DEFAULT_LIMITS.message_bytes)
         self.call = WriteCall("", "", b"", b"", 0)
 
     def create(self, branch: str = BRANCH) -> None:

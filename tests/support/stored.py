@@ -10,7 +10,9 @@ import psycopg
 
 from history_service.storage.memory import MemoryStore
 from history_service.storage.postgres import PostgresStore
+from history_service.storage.sealed import is_sealed
 from history_service.storage.sqlite import SqliteStore
+from tests.support.encryption import POSTGRES_SEALED_BODIES, SEALED_BODIES, opened_bodies, ring
 
 
 def rows(store: Any, query: str) -> list[tuple[Any, ...]]:
@@ -24,10 +26,16 @@ def rows(store: Any, query: str) -> list[tuple[Any, ...]]:
 
 
 def message_bodies(store: Any) -> list[bytes]:
-    """Return every message body, sorted."""
+    """Return every message body, sorted; those of an encrypted store are opened."""
     if isinstance(store, MemoryStore):
         return sorted(store.bodies.values())
-    return sorted(body for (body,) in rows(store, "SELECT bytes FROM message_body"))
+    stored = [body for (body,) in rows(store, "SELECT bytes FROM message_body")]
+    if any(map(is_sealed, stored)):
+        query = POSTGRES_SEALED_BODIES if isinstance(store, PostgresStore) else SEALED_BODIES
+        opened = opened_bodies(rows(store, query), ring())
+        assert len(opened) == len(stored)
+        return sorted(opened.values())
+    return sorted(stored)
 
 
 def exchange_bodies(store: Any) -> int:

@@ -48,6 +48,11 @@ class TokensFile:
         self._entries["anonymous"] = _table({"tenant": tenant, **fields})
         self._write()
 
+    def copy(self, other: TokensFile) -> None:
+        """Hold what another file holds."""
+        self._entries = dict(other._entries)
+        self._write()
+
     def remove(self, token: NewToken) -> None:
         """Take a token out."""
         del self._entries[f"token.{token.token_id}"]

@@ -22,13 +22,14 @@ from antiphon.compiler.v1.compiler_service_pb2 import (
 )
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1.branch_pb2 import Branch
-from antiphon.message.v1.message_pb2 import ACTION_RESPONSE_STATE_INTERIM, MESSAGE_STATUS_EXCLUDED, Message
+from antiphon.message.v1.message_pb2 import ACTION_RESPONSE_STATE_INTERIM, MESSAGE_STATUS_EXCLUDED
 from antiphon_client.edge.metrics import RequestMetrics
 from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot
+from compiler_service.cache import ahead
 from compiler_service.cache.branches import BranchAddress, BranchCache, KeptBranch, kept_branch
 from compiler_service.folded import division
-from tests.support.compile_cache import PROGRAMS, Compiler, Program, Scene, question
+from tests.support.compile_cache import PROGRAMS, Compiler, Program, Scene, counting_reads, question
 from tests.support.history import (
     History,
     action_result,
@@ -90,17 +91,9 @@ async def history(anyio_backend: object) -> AsyncIterator[History]:
 
 @pytest.fixture
 def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many messages were decoded, one number for each time."""
-    decoded: list[int] = []
-    decode = AssembledSnapshot.decode
-
-    def spying(snapshot: AssembledSnapshot, start: int = 0, stop: int | None = None) -> list[Message]:
-        messages = decode(snapshot, start, stop)
-        decoded.append(len(messages))
-        return messages
-
-    monkeypatch.setattr(AssembledSnapshot, "decode", spying)
-    return decoded
+    """How many messages were read, one number for each time; none is read ahead, which is not counted."""
+    monkeypatch.setattr(ahead, "INLINE_BYTES", 2**30)
+    return counting_reads(monkeypatch)
 
 
 async def test_a_new_message_costs_what_is_new(history: History, looked_at: list[int]) -> None:

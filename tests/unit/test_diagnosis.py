@@ -56,7 +56,9 @@ def test_a_store_that_is_well(path: Path) -> None:
     before = path.read_bytes()
     found = levels(diagnose(f"sqlite:{path}"))
     of_store = {check: level for check, level in found.items() if check.startswith("store.")}
-    assert of_store == dict.fromkeys(("store.schema", "store.pages", "store.log", "store.permissions"), "ok")
+    assert of_store == dict.fromkeys(
+        ("store.schema", "store.pages", "store.keys", "store.log", "store.permissions"), "ok"
+    )
     assert found["disk.sync"] in ("ok", "warning")
     assert found["clock.store"] == "ok"
     assert path.read_bytes() == before

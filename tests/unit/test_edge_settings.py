@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -16,6 +18,7 @@ from antiphon_client.edge.settings import EdgeSettings
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
 from compiler_service.settings import CompilerSettings
 from history_service.settings import HistorySettings
+from tests.support.encryption import write_key_file
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +35,7 @@ def parse(*arguments: str, make: type[EdgeSettings] = HistorySettings) -> EdgeSe
     parser = OptionParser(prog="program", description="A program.", epilog="examples:\n  none\n")
     parser.add_argument("--store")
     parser.add_argument("--deleted-retention-seconds")
+    parser.add_argument("--encryption-keys")
     parser.add_argument("--history")
     return parser.settings(make, arguments)
 
@@ -77,6 +81,11 @@ def test_each_service_reads_its_own_prefix(monkeypatch: pytest.MonkeyPatch) -> N
         (["--listen", "0.0.0.0:1"], "--listen 0.0.0.0:1 is reachable from other machines"),
         (["--store", "redis:"], "--store: not a store: 'redis:'"),
         (["--store", "sqlite:"], "--store: not a store: 'sqlite:'"),
+        (
+            ["--encryption-keys", "/nowhere/keys"],
+            "--encryption-keys: cannot read /nowhere/keys: No such file",
+        ),
+        (["--encryption-keys", "/dev/null"], "--encryption-keys: /dev/null is no regular file\n"),
         (["--log-level", "loud"], "--log-level: must be one of: debug, info, warning, error\n"),
         (["--grace-seconds", "-1"], "--grace-seconds: must be 0 or more\n"),
         (["--grace-seconds", "nan"], "--grace-seconds: must be a finite number\n"),
@@ -220,3 +229,23 @@ def test_help_has_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert "examples:" in text
     for flag in ("--listen", "--insecure", "--log-level", "--limit", "--print-config"):
         assert flag in text
+
+
+def test_keys_for_a_store_that_keeps_nothing_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys = str(write_key_file(tmp_path / "keys"))
+    assert parse("--encryption-keys", keys).model_dump()["encryption_keys"] == keys
+    with pytest.raises(SystemExit):
+        parse("--encryption-keys", keys, "--store", "memory:")
+    assert capsys.readouterr().err == "program: --encryption-keys: memory: keeps nothing at rest\n"
+
+
+def test_without_the_package_that_encrypts_the_service_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "history_service.storage.envelope", raising=False)
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    with pytest.raises(SystemExit):
+        parse("--encryption-keys", str(write_key_file(tmp_path / "keys")))
+    assert "install antiphon[encryption]" in capsys.readouterr().err

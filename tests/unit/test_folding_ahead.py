@@ -15,14 +15,15 @@ from antiphon.compiler.v1.compiler_service_pb2 import PROFILE_FOLDED, PROFILE_NA
 from antiphon.message.v1.message_pb2 import ACTION_RESPONSE_STATE_INTERIM, Message
 from antiphon_client.errors import AntiphonError
 from antiphon_client.limits import DEFAULT_LIMITS, Limits
-from antiphon_client.snapshot import AssembledSnapshot, SnapshotAssembler
+from antiphon_client.snapshot import SnapshotAssembler
 from compiler_service.cache import ahead
 from compiler_service.cache.ahead import FoldingAhead
 from compiler_service.compilation import CompileSource, compile_turn
 from compiler_service.encoding import encode_response
-from compiler_service.folded.ahead import FrontFolder
+from compiler_service.folded.ahead import FrontFolder, history_of
 from compiler_service.folded.history import FoldedHistory
-from tests.support.compile_cache import Compiler, question
+from compiler_service.state import FoldedRecord
+from tests.support.compile_cache import Compiler, counting_reads, question
 from tests.support.compiler import history_messages
 from tests.support.compiler_servers import snapshot_frames
 from tests.support.compiler_strategies import requests
@@ -42,7 +43,7 @@ def folded(messages: Sequence[Message], cuts: Sequence[int]) -> FoldedHistory | 
     folder = FrontFolder()
     for start, end in pairwise([0, *cuts]):
         folder.take(list(messages[start:end]))
-    return folder.history()
+    return history_of(folder.held())
 
 
 def compiled(request: CompileRequest, former: FoldedHistory | None) -> bytes | tuple[Any, ...]:
@@ -123,24 +124,30 @@ def assembling(messages: Sequence[Message], batches: int) -> SnapshotAssembler:
     return assembler
 
 
+async def history_of_all(folding: FoldingAhead) -> FoldedHistory | None:
+    """Return what is folded once all is that was taken."""
+    await folding.wait()
+    return folding.history()
+
+
 @pytest.mark.usefixtures("small_pieces")
 async def test_it_folds_what_has_come_but_for_the_last_messages() -> None:
     messages = history_messages(ROUND * BATCH)
     folding = FoldingAhead()
     folding.look(assembling(messages, 0))
-    assert await folding.history() is None
+    assert await history_of_all(folding) is None
     folding.look(assembling(messages, 1))
-    first = await folding.history()
+    first = await history_of_all(folding)
     assert first is not None
     assert 1 + sum(held.stretch.length for held in first.held) == BATCH - 1
     folding.look(assembling(messages, 2))
-    assert await folding.history() == first
+    assert await history_of_all(folding) == first
 
 
 async def test_it_leaves_alone_what_is_small() -> None:
     folding = FoldingAhead()
     folding.look(assembling(history_messages(ROUND * BATCH), 1))
-    assert await folding.history() is None
+    assert await history_of_all(folding) is None
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -148,20 +155,14 @@ async def test_it_leaves_alone_what_is_small() -> None:
 async def test_a_first_compilation_begins_before_the_snapshot_has_come(
     monkeypatch: pytest.MonkeyPatch, profile: Any
 ) -> None:
-    decoded: list[int] = []
+    looked_at = counting_reads(monkeypatch)
     taken: list[int] = []
-    decode, take = AssembledSnapshot.decode, FrontFolder.take
+    take = FrontFolder.take
 
-    def spy_on_decode(snapshot: AssembledSnapshot, start: int = 0, stop: int | None = None) -> list[Message]:
-        messages = decode(snapshot, start, stop)
-        decoded.append(len(messages))
-        return messages
+    def spy_on_take(folder: FrontFolder, records: Sequence[FoldedRecord]) -> None:
+        taken.append(len(records))
+        take(folder, records)
 
-    def spy_on_take(folder: FrontFolder, messages: Sequence[Message]) -> None:
-        taken.append(len(messages))
-        take(folder, messages)
-
-    monkeypatch.setattr(AssembledSnapshot, "decode", spy_on_decode)
     monkeypatch.setattr(FrontFolder, "take", spy_on_take)
     async with running("memory", Path(), limits=Limits(snapshot_batch_messages=BATCH)) as history:
         branch = await history.create(0xB1)
@@ -169,11 +170,11 @@ async def test_a_first_compilation_begins_before_the_snapshot_has_come(
             await history.add(branch, instruction(first), assistant(first + 1))
         request = question(branch, profile=profile)
         began = await Compiler(history, 0).compile(request)
-        looked_at, ahead_of_it = sum(decoded), sum(taken)
+        read, ahead_of_it = sum(looked_at), sum(taken)
         monkeypatch.setattr(ahead, "INLINE_BYTES", 2**30)
         assert began == await Compiler(history, 0).compile(request)
     if profile == PROFILE_NATIVE:
-        assert (looked_at, ahead_of_it) == (2 * BATCH, 0)
+        assert (read, ahead_of_it) == (2 * BATCH, 0)
     else:
         # Looked at again: the opening's one message, and those after the first batch's last question.
-        assert (looked_at, ahead_of_it) == (1 + 1 + BATCH, BATCH)
+        assert (read, ahead_of_it) == (1 + 1 + BATCH, BATCH)

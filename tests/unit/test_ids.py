@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import subprocess
+import sys
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from antiphon_client.ids import derived_request_id, is_canonical_uuid, new_id, new_ordered_id
+from antiphon_client.ids import (
+    derived_request_id,
+    is_canonical_uuid,
+    new_id,
+    new_ordered_id,
+    new_ordered_ids,
+)
+from tests.support.cli import PYTHONPATH
 
 
 @pytest.mark.parametrize(
@@ -63,6 +75,45 @@ def test_ordered_ids_grow_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = [new_ordered_id() for _ in moments]
     assert ids == sorted(ids)
     assert ids[4].replace("-", "")[:12] == f"{1_700_000_000_000:012x}"
+
+
+@pytest.mark.parametrize("moment", [0, 999_999, 1_700_000_000_123_999_999])
+def test_ordered_ids_made_at_once_grow_from_each_to_the_next(
+    monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    monkeypatch.setattr(time, "time_ns", lambda: moment)
+    # More than a millisecond has parts: they go on into the next one.
+    ids = new_ordered_ids(5000)
+    assert all(first[:18] < second[:18] for first, second in itertools.pairwise(ids))
+    assert all(is_canonical_uuid(text) for text in ids)
+    parsed = [uuid.UUID(text) for text in ids]
+    assert {(value.version, value.variant) for value in parsed} == {(7, uuid.RFC_4122)}
+    assert len({text[19:] for text in ids}) == 5000
+    assert ids[0].replace("-", "")[:12] == f"{moment // 10**6:012x}"
+    assert new_ordered_ids(0) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_makes_other_ids() -> None:
+    program = (
+        "import os; from antiphon_client.ids import new_ordered_ids; new_ordered_ids(1); os.fork();"
+        " os.write(1, (' '.join(new_ordered_ids(20)) + ' ').encode())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": PYTHONPATH},
+    )
+    tails = [text[19:] for text in done.stdout.split()]
+    assert len(tails) == len(set(tails)) == 40
+
+
+def test_threads_make_different_ids() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(new_ordered_ids, [700] * 32))
+    assert len({text[19:] for ids in made for text in ids}) == 700 * 32
 
 
 def test_derived_ids_repeat_and_differ() -> None:

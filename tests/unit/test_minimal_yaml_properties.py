@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 
-from antiphon_client.minimal_yaml import emit, emit_pyyaml, fast, prune, scalars
+from antiphon_client.minimal_yaml import emit, emit_entry, emit_pyyaml, fast, prune, scalars
 from antiphon_client.minimal_yaml.fast import emit_fast
 from tests.support.yaml_documents import (
     DOCUMENTS,
@@ -86,6 +86,14 @@ def test_a_wrong_rule_is_caught(
     monkeypatch.setattr(module, name, wrong)
     with pytest.raises(AssertionError):
         documents_compared(family, emit_fast, [Phase.generate])
+
+
+@settings(max_examples=300)
+@given(documents("text under a key"), documents("keys"))
+def test_one_entry_is_a_mapping_with_one(first: Any, second: Any) -> None:
+    for document in (first, second):
+        for key, value in document.items():
+            assert emit_entry(key, value) == emit({key: value})
 
 
 def test_a_name_is_written_as_it_stands() -> None:

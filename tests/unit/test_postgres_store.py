@@ -18,12 +18,14 @@ from history_service.storage.port import BranchKey, BranchRow, RecordedResponse,
 from history_service.storage.postgres import PostgresLimits, PostgresStore
 from history_service.storage.postgres import writer as writing
 from history_service.storage.postgres.connection import Session
+from history_service.storage.postgres.migrations import known_migrations
 from tests.support import postgres
 from tests.support.history import History, instruction, uuid_of
 from tests.support.stored import rows
 
 pytestmark = pytest.mark.anyio
 
+NEWEST = known_migrations()[-1].version
 QUICK = PostgresLimits(connect_seconds=2, statement_seconds=5, conflict_seconds=1)
 
 
@@ -79,7 +81,9 @@ async def test_stores_that_start_together_make_the_schema_once(anyio_backend: ob
         await asyncio.gather(*(each.start() for each in together))
         await asyncio.gather(*(each.write(insert(n)) for n, each in enumerate(together)))
         assert await found(together[0]) == list(range(8))
-        assert rows(together[0], "SELECT version FROM antiphon_schema_version") == [(1,)]
+        assert rows(together[0], "SELECT version FROM antiphon_schema_version") == [
+            (step.version,) for step in known_migrations()
+        ]
         await asyncio.gather(*(each.close() for each in together))
         postgres.run_statement(f"DROP SCHEMA {schema} CASCADE")
 
@@ -90,7 +94,9 @@ async def test_a_newer_schema_is_refused(url: str) -> None:
     await first.close()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("INSERT INTO antiphon_schema_version VALUES (999, 'later', 0)")
-    with pytest.raises(StoreCorruptError, match="version 999 and this release knows versions up to 1"):
+    with pytest.raises(
+        StoreCorruptError, match=f"version 999 and this release knows versions up to {NEWEST}"
+    ):
         await PostgresStore(url).start()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DELETE FROM antiphon_schema_version WHERE version = 999")
@@ -460,7 +466,7 @@ async def test_any_text_is_kept_as_it_is(store: PostgresStore, text: str) -> Non
 
     def write(tx: WriteTransaction) -> None:
         tx.insert_branch(row, f'{{"k": "{text}"}}')
-        tx.record_response(text, uuid_of(5), RecordedResponse(b"\0", text.encode()), 1)
+        tx.record_response(text, uuid_of(5), RecordedResponse(b"\0", b"\n" + text.encode()), 1)
 
     await store.write(write)
 
@@ -468,7 +474,7 @@ async def test_any_text_is_kept_as_it_is(store: PostgresStore, text: str) -> Non
         assert tx.branch(text, uuid_of(1)) == row
         assert tx.metadata(key, 1) == f'{{"k": "{text}"}}'
         assert tx.branch_id_of_external_key(text, f"{text}x") == uuid_of(1)
-        assert tx.recorded_response(text, uuid_of(5)) == RecordedResponse(b"\0", text.encode())
+        assert tx.recorded_response(text, uuid_of(5)) == RecordedResponse(b"\0", b"\n" + text.encode())
 
     await store.read(look)
 

@@ -79,7 +79,7 @@ READS: dict[str, tuple[Work, object]] = {
     "recorded_response": (replied(90), b"first"),
     "members": (lambda tx: sorted(tx.members(KEY, [uuid_of(1), uuid_of(3)])), [uuid_of(1)]),
     "linked_members": (lambda tx: tx.linked_members(KEY, [uuid_of(1)]), []),
-    "body": (lambda tx: tx.body(KEY, tx.members(KEY, [uuid_of(2)])[uuid_of(2)].body), b"body 2"),
+    "body": (lambda tx: tx.body(KEY, uuid_of(2), tx.members(KEY, [uuid_of(2)])[uuid_of(2)].body), b"body 2"),
     "index_of": (lambda tx: tx.index_of(KEY, 20), 1),
     "order_keys_at": (lambda tx: tx.order_keys_at(KEY, 0, 9), [10, 20]),
     "order_keys_between": (lambda tx: tx.order_keys_between(KEY, 0, 100), [10, 20]),

@@ -32,7 +32,7 @@ from history_service.storage.port import (
 from history_service.storage.sqlite import SqliteStore, WriterLimits
 from history_service.storage.sqlite.connection import open_observer
 from history_service.storage.sqlite.store import READER_THREADS
-from history_service.storage.sqlite.writer import GroupWriter
+from history_service.storage.sqlite.writer import BUNDLE_WORKS, QUIET_TURNS, GroupWriter
 from tests.support.faults import FaultyVfs, faulty_disk
 from tests.support.history import uuid_of
 from tests.support.powercut import DiskLog, RecordingVfs, Sync
@@ -144,6 +144,12 @@ class Gate:
         assert self.open.wait(PATIENCE_SECONDS)
 
 
+async def until_queued() -> None:
+    """Let the loop turn until every task has asked for its write and the bundle of them is complete."""
+    for _ in range(QUIET_TURNS + 3):
+        await asyncio.sleep(0)
+
+
 async def in_one_commit(
     store: SqliteStore, works: Sequence[Callable[[WriteTransaction], object]]
 ) -> list[Any]:
@@ -152,7 +158,7 @@ async def in_one_commit(
     held = asyncio.create_task(store.write(gate))
     await asyncio.to_thread(gate.reached.wait, PATIENCE_SECONDS)
     tasks = [asyncio.create_task(store.write(work)) for work in works]
-    await asyncio.sleep(0)  # One turn: every task has queued its work.
+    await until_queued()
     gate.open.set()
     results = await asyncio.gather(*tasks, return_exceptions=True)
     await asyncio.gather(held, return_exceptions=True)
@@ -170,6 +176,59 @@ async def test_queued_works_share_a_commit(tmp_path: Path) -> None:
         counters = await store.read(lambda tx: [change.counter for change in tx.changes(KEY, 0, 100)])
         assert counters == list(range(20))
     vfs.unregister()
+
+
+async def test_works_of_successive_turns_of_the_loop_share_a_commit(tmp_path: Path) -> None:
+    log = DiskLog({})
+    vfs = RecordingVfs("recording-turns", log)
+    async with opened(tmp_path, vfs=vfs.name) as store:
+        # The caller is not alone.
+        await asyncio.gather(store.write(append(1)), store.write(append(2)), store.write(append(3)))
+        before = len(log.entries)
+        begun = threading.Event()
+        tasks: list[asyncio.Task[Any]] = [asyncio.create_task(store.write(lambda _tx: begun.set()))]
+        for number in range(10, 15):
+            for _ in range(QUIET_TURNS // 2):
+                await asyncio.sleep(0)
+            # The writer has all the time it wants, but no work before the loop has been quiet for long.
+            assert not begun.wait(0.01)
+            tasks.append(asyncio.create_task(store.write(append(number))))
+        await asyncio.gather(*tasks)
+        assert sum(isinstance(entry, Sync) for entry in log.entries[before:]) == 1
+    vfs.unregister()
+
+
+async def test_a_lone_callers_work_does_not_wait_for_the_loop_to_be_quiet(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        for number in (1, 2, 3):
+            await store.write(append(number))
+            gate = Gate()
+            gate.open.set()
+            task = asyncio.create_task(store.write(gate))
+            await asyncio.sleep(0)
+            # The loop does not turn any more, and yet the writer has it.
+            assert gate.reached.wait(PATIENCE_SECONDS)
+            await task
+
+
+async def test_a_complete_bundle_does_not_wait_for_the_loop_to_be_quiet(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        await asyncio.gather(*(store.write(append(number)) for number in (1, 2, 3)))
+        begun = threading.Event()
+        tasks = [asyncio.create_task(store.write(lambda _tx: begun.set())) for _ in range(BUNDLE_WORKS)]
+        for _ in range(2):
+            await asyncio.sleep(0)
+        assert begun.wait(PATIENCE_SECONDS)
+        await asyncio.gather(*tasks)
+
+
+async def test_closing_takes_the_works_of_an_incomplete_bundle_along(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        await asyncio.gather(*(store.write(append(number)) for number in (1, 2, 3)))
+        task = asyncio.create_task(store.write(append(4)))
+        await asyncio.sleep(0)
+        await store.close()
+        assert await asyncio.wait_for(task, PATIENCE_SECONDS) == 5
 
 
 async def test_a_work_that_starts_a_commit_is_not_committed_with_those_before_it(tmp_path: Path) -> None:
@@ -193,7 +252,7 @@ async def test_a_work_that_starts_a_commit_is_not_committed_with_those_before_it
             asyncio.create_task(store.write(counted(append(number)), starts_commit=number in (11, 13)))
             for number in range(10, 14)
         ]
-        await asyncio.sleep(0)  # One turn: every task has queued its work.
+        await until_queued()
         closing = asyncio.create_task(store.close())
         await asyncio.sleep(0)
         gate.open.set()
@@ -292,7 +351,7 @@ async def test_a_cancelled_caller_does_not_cancel_its_work(tmp_path: Path) -> No
         held = asyncio.create_task(store.write(gate))
         await asyncio.to_thread(gate.reached.wait, PATIENCE_SECONDS)
         task = asyncio.create_task(store.write(append(1)))
-        await asyncio.sleep(0)
+        await until_queued()
         task.cancel()
         gate.open.set()
         await held

@@ -1,0 +1,145 @@
+"""Whatever a worker folds of a selection, and wherever it is divided, gives the same bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
+from antiphon.message.v1.message_pb2 import AssistantResponseContent, InstructionContent, Message
+from antiphon_client.edge.offload import INLINE_BYTES
+from antiphon_client.errors import AntiphonError
+from antiphon_client.limits import DEFAULT_LIMITS
+from antiphon_client.snapshot import SnapshotAssembler
+from compiler_service.cache import ahead
+from compiler_service.cache.ahead import FoldingAhead
+from compiler_service.cache.reading import BranchReading
+from compiler_service.compilation import CompileSource, compile_turn
+from compiler_service.encoding import encode_response
+from compiler_service.folded.history import FoldedHistory
+from compiler_service.workers.pool import FoldingWorkers
+from tests.support.compiler_servers import snapshot_frames
+from tests.support.compiler_strategies import requests
+from tests.support.folding_workers import until
+from tests.support.history import uuid_of
+
+
+@pytest.fixture(scope="module", params=[1, 3])
+def pool(request: pytest.FixtureRequest) -> Iterator[FoldingWorkers]:
+    async def started() -> FoldingWorkers:
+        workers = FoldingWorkers(request.param)
+        await workers.start()
+        await until(lambda: workers.free == request.param)
+        return workers
+
+    workers = asyncio.run(started())
+    yield workers
+    asyncio.run(workers.close())
+
+
+def compiled(request: CompileRequest, former: FoldedHistory | None) -> bytes | tuple[Any, ...]:
+    """Return the encoded reply, or what makes an error."""
+    snapshot = request.snapshot
+    system = snapshot.system if snapshot.HasField("system") else None
+    try:
+        compilation = compile_turn(request, CompileSource(system, list(snapshot.messages), former=former))
+    except AntiphonError as error:
+        return error.reason, error.message, dict(error.metadata)
+    return encode_response(compilation, DEFAULT_LIMITS)
+
+
+async def folded(request: CompileRequest, batch: int, pool: FoldingWorkers) -> FoldedHistory | None:
+    """Fold a request's messages as if they came from a history; the worker is free again after it."""
+    free = pool.free
+    assembler = SnapshotAssembler()
+    with FoldingAhead(pool) as folding:
+        for frame in snapshot_frames(request.snapshot.messages, batch=batch):
+            assembler.feed(frame)
+            folding.look(assembler)
+            # Whether this process has folded what it was given decides whose turn it is.
+            await folding.wait()
+        history = folding.history()
+    await until(lambda: pool.free == free)
+    return history
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(requests(), st.integers(1, 12), st.integers(0, 600), st.floats(0, 1))
+def test_any_division_gives_the_same_bytes(
+    pool: FoldingWorkers,
+    monkeypatch: pytest.MonkeyPatch,
+    request: CompileRequest,
+    batch: int,
+    lead: int,
+    share: float,
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(ahead, "INLINE_BYTES", 0)
+        patched.setattr(ahead, "WORKER_BYTES", 0)
+        patched.setattr(ahead, "LEAD_BYTES", lead)
+        patched.setattr(ahead, "FAR_SHARE", share)
+        history = asyncio.run(folded(request, batch, pool))
+    assert compiled(request, history) == compiled(request, None)
+
+
+@pytest.mark.parametrize(("text_bytes", "is_asked"), [(100, False), (600, True)])
+def test_a_worker_is_asked_for_by_what_is_to_come(
+    pool: FoldingWorkers, text_bytes: int, is_asked: bool
+) -> None:
+    async def leased_after_the_first_batch() -> tuple[bool, bool]:
+        free, assembler = pool.free, SnapshotAssembler()
+        with FoldingAhead(pool) as folding:
+            frames = iter(snapshot_frames([*conversation_of(200, text_bytes)], batch=20))
+            while not assembler.arrived(0).messages:
+                assembler.feed(next(frames))
+                folding.look(assembler)
+            assert len(assembler.arrived(0).messages) == 20
+            leased = pool.free < free
+            for frame in frames:
+                assembler.feed(frame)
+                folding.look(assembler)
+            await folding.wait()
+            waits = folding.waits
+            folding.history()
+        await until(lambda: pool.free == free)
+        return leased, waits
+
+    assert asyncio.run(leased_after_the_first_batch()) == (is_asked, is_asked)
+
+
+def test_a_guess_that_was_too_high_does_not_wait_on_the_event_loop(pool: FoldingWorkers) -> None:
+    async def weight() -> tuple[int, int]:
+        free, assembler = pool.free, SnapshotAssembler()
+        messages = [*conversation_of(20, 3000), *conversation_of(100, 1, first=20)]
+        with FoldingAhead(pool) as folding:
+            for frame in snapshot_frames(messages, batch=20):
+                assembler.feed(frame)
+                folding.look(assembler)
+            await folding.wait()
+            snapshot = assembler.result()
+            read = sum(map(len, snapshot.messages))
+            reading = BranchReading(snapshot, None, folding, None, None, INLINE_BYTES // 2)
+            folding.history()
+        await until(lambda: pool.free == free)
+        return read, reading.weight
+
+    read, weighed = asyncio.run(weight())
+    assert weighed == INLINE_BYTES + 1
+    assert read > INLINE_BYTES // 2
+
+
+def conversation_of(count: int, text_bytes: int, *, first: int = 0) -> Iterator[Message]:
+    for number in range(first, first + count):
+        text = f"{number} " + "x" * text_bytes
+        if number % 2:
+            yield Message(
+                id=uuid_of(number),
+                assistant_response=AssistantResponseContent(assistant_response=text),
+            )
+        else:
+            yield Message(id=uuid_of(number), instruction=InstructionContent(instruction=text))
