@@ -4,7 +4,9 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+SESSIONS := .venv-sessions
 ADAPTERS := .venv-adapters
+BROKERS := redis-server nats-server
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
@@ -18,12 +20,15 @@ LEASES ?= 100000
 PROGRAMS ?= 5000
 EXAMPLES ?= 10000
 STOPS ?= 50
+FAILOVERS ?= 10
 PG_PROGRAMS ?= 2000
+RETRIES ?= 10000
+SNAPSHOTS ?= 200
 
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test adapters adapters-bench lint format lock proto proto-check proto-freeze bench bench-peers layout crash crash-exchange crash-watch chaos flood soak programs postgres crash-postgres properties fuzz gateway polyglot clean
+.PHONY: help setup run serve test adapters adapters-bench lint format lock proto proto-check proto-freeze bench bench-peers bench-brokers layout crash crash-exchange crash-watch chaos flood soak programs postgres crash-postgres failover properties fuzz retries determinism figures gateway polyglot clean
 MAKEFLAGS += --no-print-directory
 
 help: ## Show this list.
@@ -93,16 +98,21 @@ proto-check: $(STAMP) ## Fail if the committed stubs are not what the protos giv
 proto-freeze: $(STAMP) ## Record the contract as it stands as release VERSION=: its image, and bytes of every kind of message.
 	@$(BIN)/python -m tests.contract.wire_fixtures record "$(VERSION)"
 
-bench: $(STAMP) $(PEERS)/.installed ## Measure, print every row with its ratio, write docs/figures/bench.json. ARGS=--quick for a short run.
+bench: $(STAMP) $(PEERS)/.installed $(SESSIONS)/.installed ## Measure, print every row with its ratio, write docs/figures: bench.json, a plot, figures.md. ARGS=--quick for a short run.
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-bench-peers: $(PEERS)/.installed ## Install the packages we are measured beside, into an environment of their own (bench does it).
+bench-peers: $(PEERS)/.installed $(SESSIONS)/.installed ## Install the packages we are measured beside, into environments of their own (bench does it).
+
+bench-brokers: ## Install the message brokers that mailboxes are measured beside, Debian's packages (root).
+	@apt-get install --yes --no-install-recommends $(BROKERS)
 
 $(PEERS)/.installed: tests/bench/peers/requirements.lock
+$(SESSIONS)/.installed: tests/bench/peers/sessions.lock
+$(PEERS)/.installed $(SESSIONS)/.installed:
 	@$(PYTHON) scripts/check_python.py
-	@echo "Making the environment $(PEERS) (once; a few minutes) ..." >&2
-	@$(PYTHON) -m venv $(PEERS)
-	@$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --requirement $<
+	@echo "Making the environment $(@D) (once; a few minutes) ..." >&2
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --requirement $<
 	@touch $@
 	@echo "Peers ready." >&2
 
@@ -137,15 +147,28 @@ postgres: $(STAMP) ## Run conformance and 2,000 random programs (PG_PROGRAMS=) o
 	@$(BIN)/python -m tests.support.postgres | while read -r folder; do \
 		export ANTIPHON_TEST_PG="$$folder"; \
 		"$$folder/postgres" --version && \
-		$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/conformance tests/unit/test_postgres_store.py tests/e2e/test_replicas.py -k "postgres or replicas" && \
+		$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/conformance tests/unit/test_postgres_store.py tests/unit/test_postgres_encryption.py tests/e2e/test_replicas.py -k "postgres or replicas" && \
 		$(BIN)/python -m tests.conformance.programs --store postgres --programs $(PG_PROGRAMS) || exit 1; \
 	done
 
 crash-postgres: $(STAMP) ## Stop PostgreSQL at once 50 times (STOPS=) during acknowledged appends.
 	@$(BIN)/python -m tests.crash.postgres_stops --stops $(STOPS)
 
+failover: $(STAMP) ## Lose the primary of three PostgreSQL servers 10 times (FAILOVERS=) during acknowledged appends, and promote a standby.
+	@$(BIN)/python -m tests.crash.failovers --failovers $(FAILOVERS) $(ARGS)
+
 properties: $(STAMP) ## Try what must hold for every compilation on 10,000 random broken histories (EXAMPLES=).
 	@ANTIPHON_TEST_EXAMPLES=$(EXAMPLES) HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -q -n $(WORKERS) tests/unit/test_native_properties.py
+
+retries: $(STAMP) ## Send 10,000 requests again (RETRIES=), also at once and across restarts, and race 32 writers on one branch.
+	@$(BIN)/python -m tests.crash.retries --retries $(RETRIES)
+	@$(BIN)/python -m tests.crash.racing --appends 100
+
+determinism: $(STAMP) ## Compile 200 random snapshots (SNAPSHOTS=) in four processes; check the digests in Python and Go.
+	@$(BIN)/python -m tests.polyglot.determinism --snapshots $(SNAPSHOTS)
+
+figures: $(STAMP) ## Write docs/figures.md anew. ARGS=--measure runs every reliability harness in its long form first (hours).
+	@$(BIN)/python -m tests.figures $(ARGS)
 
 layout: $(STAMP) ## Measure what an append, a fork and a purge cost as branches grow and multiply.
 	@$(BIN)/python -m tests.bench.layout
@@ -160,4 +183,4 @@ gateway: $(STAMP) ## Run the example gateway, an OpenAI endpoint that keeps its 
 	@$(BIN)/python clients/gateway/demo.py
 
 clean: ## Remove environments and caches.
-	rm -rf $(VENV) $(PEERS) $(ADAPTERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
+	rm -rf $(VENV) $(PEERS) $(SESSIONS) $(ADAPTERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build

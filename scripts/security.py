@@ -43,7 +43,7 @@ POSTGRES = "history_service/storage/postgres"
 SQL_OF_NAMES = {
     f"{POSTGRES}/{module}.py"
     for module in ("exchange_sql", "reading_sql", "scans", "statements", "sweeping_sql")
-}
+} | {"history_service/copying/statements.py", "history_service/copying/tables.py"}
 """Modules that compose statements of the names of tables and columns alone; values are parameters."""
 
 FIXED_IN = {
