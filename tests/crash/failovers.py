@@ -36,6 +36,7 @@ from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc as pb_grpc
 from tests.crash.chaos import ChaosRun, first_of
 from tests.crash.kills import BRANCH, CALL_SECONDS, CLIENTS, BrokenPromiseError, Service, compare, read_order
+from tests.figures.recording import parse_with_record, record_figure
 from tests.support import postgres
 from tests.support.history import uuid_of
 from tests.support.postgres_cluster import Cluster, Node
@@ -248,21 +249,27 @@ def main() -> int:
     parser.add_argument("--failovers", type=int, default=10)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--variant", choices=VARIANTS, default="none")
-    options = parser.parse_args()
+    options = parse_with_record(parser)
+    started = time.monotonic()
     print(f"seed {options.seed}", flush=True)
     try:
         run = _run_with_progress(options.failovers, options.seed, options.variant)
+        held, found = True, _summary(run)
     except BrokenPromiseError as error:
-        print(f"BROKEN: {error}")
-        return 1
-    known, first = run.known, [recovery.first for recovery in run.recoveries]
-    print(
-        f"{len(first)} failovers: {known.acknowledged} acknowledged requests, {len(known.placed)} messages, "
-        f"{known.replayed} done before a loss and repeated after it, {run.refused.total()} refusals: "
-        f"0 lost, 0 moved, 0 doubled; first write answered {statistics.median(first):.2f} s after the loss "
-        f"(median), {max(first):.2f} s (longest)"
+        held, found = False, f"BROKEN: {error}"
+    print(found)
+    if options.record:
+        record_figure("failovers", options.failovers, found, seconds=time.monotonic() - started, held=held)
+    return 0 if held else 1
+
+
+def _summary(run: FailoverRun) -> str:
+    """Say what was found when every promise held."""
+    first = [recovery.first for recovery in run.recoveries]
+    return (
+        f"{run.known.summary('failovers', len(first))}; {run.refused.total()} refusals; first write answered"
+        f" {statistics.median(first):.2f} s after the loss (median), {max(first):.2f} s (longest)"
     )
-    return 0
 
 
 if __name__ == "__main__":
