@@ -29,6 +29,8 @@ from antiphon_client.snapshot import AssembledSnapshot
 from compiler_service.cache import ahead
 from compiler_service.cache.branches import BranchAddress, BranchCache, KeptBranch, kept_branch
 from compiler_service.folded import division
+from compiler_service.folded.stretch import Stretch
+from compiler_service.state import CompiledTurn
 from tests.support.compile_cache import PROGRAMS, Compiler, Program, Scene, counting_reads, question
 from tests.support.history import (
     History,
@@ -111,6 +113,23 @@ async def test_a_new_message_costs_what_is_new(history: History, looked_at: list
         # The opening, what came after the last settled question, and what is new.
         assert sum(looked_at[:-1]) <= 8
     assert compiler.stub.messages_sent == [600, 2, 2, 2, 2, 2]
+
+
+async def test_a_reply_is_put_together_without_making_its_turns(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    branch = await _conversation(history, 150)
+    compiler = Compiler(history, 2**28)
+    expected = await Compiler(history, 0).compile(question(branch))
+    made: list[int] = []
+
+    def making(stretch: Stretch) -> tuple[CompiledTurn, ...]:
+        made.append(len(stretch.rows))
+        return tuple(map(CompiledTurn._make, stretch.rows))
+
+    monkeypatch.setattr(Stretch, "turns", property(making))
+    assert [await compiler.compile(question(branch)) for _ in range(2)] == [expected, expected]
+    assert made == []
 
 
 async def test_an_edit_costs_its_stretch(history: History, looked_at: list[int]) -> None:
