@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 
 from antiphon.compiler.v1.compiler_service_pb2 import PROFILE_FOLDED, PROFILE_NATIVE, CompileRequest
 from antiphon.message.v1.message_pb2 import ACTION_RESPONSE_STATE_INTERIM, Message
-from antiphon_client.errors import AntiphonError
-from antiphon_client.limits import DEFAULT_LIMITS, Limits
+from antiphon_client.limits import Limits
 from antiphon_client.snapshot import SnapshotAssembler
 from compiler_service.cache import ahead
 from compiler_service.cache.ahead import FoldingAhead
-from compiler_service.compilation import CompileSource, compile_turn
-from compiler_service.encoding import encode_response
 from compiler_service.folded.ahead import FrontFolder, history_of
 from compiler_service.folded.history import FoldedHistory
 from compiler_service.state import FoldedRecord
@@ -27,6 +24,7 @@ from tests.support.compile_cache import Compiler, counting_reads, question
 from tests.support.compiler import history_messages
 from tests.support.compiler_servers import snapshot_frames
 from tests.support.compiler_strategies import requests
+from tests.support.folding import compiled
 from tests.support.history import action_result, assistant, call_action, instruction, running
 
 pytestmark = pytest.mark.anyio
@@ -44,17 +42,6 @@ def folded(messages: Sequence[Message], cuts: Sequence[int]) -> FoldedHistory | 
     for start, end in pairwise([0, *cuts]):
         folder.take(list(messages[start:end]))
     return history_of(folder.held())
-
-
-def compiled(request: CompileRequest, former: FoldedHistory | None) -> bytes | tuple[Any, ...]:
-    """Return the encoded reply, or what makes an error."""
-    snapshot = request.snapshot
-    system = snapshot.system if snapshot.HasField("system") else None
-    try:
-        compilation = compile_turn(request, CompileSource(system, list(snapshot.messages), former=former))
-    except AntiphonError as error:
-        return error.reason, error.message, dict(error.metadata)
-    return encode_response(compilation, DEFAULT_LIMITS)
 
 
 @settings(max_examples=150)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,18 +12,15 @@ from hypothesis import strategies as st
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.message.v1.message_pb2 import AssistantResponseContent, InstructionContent, Message
 from antiphon_client.edge.offload import INLINE_BYTES
-from antiphon_client.errors import AntiphonError
-from antiphon_client.limits import DEFAULT_LIMITS
 from antiphon_client.snapshot import SnapshotAssembler
 from compiler_service.cache import ahead
 from compiler_service.cache.ahead import FoldingAhead
 from compiler_service.cache.reading import BranchReading
-from compiler_service.compilation import CompileSource, compile_turn
-from compiler_service.encoding import encode_response
 from compiler_service.folded.history import FoldedHistory
 from compiler_service.workers.pool import FoldingWorkers
 from tests.support.compiler_servers import snapshot_frames
 from tests.support.compiler_strategies import requests
+from tests.support.folding import compiled
 from tests.support.folding_workers import until
 from tests.support.history import uuid_of
 
@@ -40,17 +36,6 @@ def pool(request: pytest.FixtureRequest) -> Iterator[FoldingWorkers]:
     workers = asyncio.run(started())
     yield workers
     asyncio.run(workers.close())
-
-
-def compiled(request: CompileRequest, former: FoldedHistory | None) -> bytes | tuple[Any, ...]:
-    """Return the encoded reply, or what makes an error."""
-    snapshot = request.snapshot
-    system = snapshot.system if snapshot.HasField("system") else None
-    try:
-        compilation = compile_turn(request, CompileSource(system, list(snapshot.messages), former=former))
-    except AntiphonError as error:
-        return error.reason, error.message, dict(error.metadata)
-    return encode_response(compilation, DEFAULT_LIMITS)
 
 
 async def folded(request: CompileRequest, batch: int, pool: FoldingWorkers) -> FoldedHistory | None:
