@@ -48,6 +48,7 @@ from tests.crash.kills import (
     compare,
     kill,
     read_order,
+    told_alone,
 )
 from tests.support.mutants import WRITERS
 from tests.support.severed import Line, line_to
@@ -252,18 +253,9 @@ async def chaos(folder: Path, *, lives: int, seed: int, mutant: str = "none") ->
         BrokenPromiseError: A promise was broken.
     """
     run = ChaosRun(folder, seed, mutant)
-    try:
+    with told_alone():
         await run.kill_times(lives)
-    except* BrokenPromiseError as group:
-        raise first_of(group) from None
     return run
-
-
-def first_of(group: BaseException) -> BaseException:
-    """Return the first error in a group of errors and of groups."""
-    while isinstance(group, BaseExceptionGroup):
-        group = group.exceptions[0]
-    return group
 
 
 def main() -> int:

@@ -34,7 +34,7 @@ import grpc.aio
 from antiphon.history.v1 import exchange_service_pb2 as pb
 from antiphon.history.v1 import exchange_service_pb2_grpc as pb_grpc
 from antiphon_client.ids import new_ordered_id
-from tests.crash.kills import START_SECONDS, BrokenPromiseError, Service, kill
+from tests.crash.kills import START_SECONDS, BrokenPromiseError, Service, kill, told_alone
 from tests.support.exchange import letter, number_of
 from tests.support.exchange_knowledge import MAX_DELIVERIES, Knowledge, is_poison
 from tests.support.exchange_mutants import EXCHANGE_MUTANTS
@@ -78,15 +78,8 @@ class Run:
         Raises:
             BrokenPromiseError: A promise was broken.
         """
-        broken: BaseException | None = None
-        try:
+        with told_alone():
             await self._go(consumer_life, service_kills)
-        except* BrokenPromiseError as errors:
-            broken = errors
-        while isinstance(broken, BaseExceptionGroup):
-            broken = broken.exceptions[0]
-        if broken is not None:
-            raise broken
 
     async def _go(self, consumer_life: float, service_kills: int) -> None:
         async with asyncio.TaskGroup() as tasks:

@@ -34,8 +34,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc as pb_grpc
-from tests.crash.chaos import ChaosRun, first_of
-from tests.crash.kills import BRANCH, CALL_SECONDS, CLIENTS, BrokenPromiseError, Service, compare, read_order
+from tests.crash.chaos import ChaosRun
+from tests.crash.kills import (
+    BRANCH,
+    CALL_SECONDS,
+    CLIENTS,
+    BrokenPromiseError,
+    Service,
+    compare,
+    read_order,
+    told_alone,
+)
 from tests.figures.recording import parse_with_record, record_figure
 from tests.support import postgres
 from tests.support.history import uuid_of
@@ -222,10 +231,8 @@ async def fail_over(
     """
     with running_cluster(variant) as cluster, tempfile.TemporaryDirectory(dir="/tmp") as folder:
         run = FailoverRun(Path(folder), seed, variant, cluster)
-        try:
+        with told_alone():
             await run.fail_over_times(cuts, tell)
-        except* BrokenPromiseError as group:
-            raise first_of(group) from None
         return run
 
 
