@@ -163,7 +163,7 @@ async def _feed(
 def _whole_bytes(snapshot: AssembledSnapshot) -> int:
     """Return the bytes that a snapshot's frames would have were it told whole, at most."""
     system = 0 if snapshot.system is None else snapshot.system.ByteSize()
-    messages = sum(map(len, snapshot.messages)) + len(snapshot.messages) * _MESSAGE_FRAME_BYTES
+    messages = snapshot.message_bytes + len(snapshot.messages) * _MESSAGE_FRAME_BYTES
     return messages + snapshot.branch.ByteSize() + system + _OTHER_FRAME_BYTES
 
 

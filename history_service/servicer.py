@@ -47,6 +47,7 @@ from history_service.domain.writes import is_replay, write_branch, write_once
 from history_service.signals import Signals
 from history_service.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
 from history_service.snapshot_frames import SnapshotFrames
+from history_service.snapshot_stream import Front
 from history_service.storage.port import BranchRow, HistoryStore, ReadTransaction, WriteTransaction
 from history_service.sweeping import DEFAULT_KEEPING, Keeping
 from history_service.watch_stream import DEFAULT_TIMES, WatchTimes
@@ -293,13 +294,15 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         chosen = request.progression.message_ids if request.HasField("progression") else None
         base = delta_stream.base_of(request)
 
-        def read(tx: ReadTransaction) -> tuple[reads.Snapshot, deltas.Delta | None]:
+        def read(tx: ReadTransaction) -> tuple[reads.Snapshot, deltas.Delta | None, Front | None]:
             snapshot = reads.open_snapshot(tx, tenant_id, request.branch_id, at_revision, chosen)
-            return snapshot, None if base is None else deltas.delta_since(tx, snapshot, base)
+            delta = None if base is None else deltas.delta_since(tx, snapshot, base)
+            return snapshot, delta, None if delta is not None else self._snapshots.read_front(tx, snapshot)
 
-        snapshot, delta = await self._store.read(read)
+        snapshot, delta, front = await self._store.read(read)
         if delta is None:
-            stream = self._snapshots.stream(snapshot)
+            stream = self._snapshots.stream(snapshot, front)
+            del front  # which a slow reader shall not hold on to
         else:
             stream = delta_stream.frames(self._store, snapshot, delta, self._limits)
         async with aclosing(stream) as frames:

@@ -89,6 +89,10 @@ class SnapshotCache:
             self._hits += is_hit
             self._misses += not is_hit
 
+    def has(self, snapshot: Snapshot) -> bool:
+        """Tell whether anything is kept of a snapshot's branch; from any thread."""
+        return snapshot.chosen is None and _branch(snapshot) in self._kept
+
     def find(self, snapshot: Snapshot) -> KeptFrames | None:
         """Return what is kept of a snapshot's branch, of its revision or another; None for a selection."""
         if snapshot.chosen is not None:

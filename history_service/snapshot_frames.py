@@ -10,8 +10,8 @@ from antiphon_client.limits import Limits
 from history_service import encoding, snapshot_stream
 from history_service.domain import reads
 from history_service.snapshot_cache import KeptFrames, SnapshotCache
-from history_service.snapshot_stream import Batch, Frame
-from history_service.storage.port import HistoryStore
+from history_service.snapshot_stream import Batch, Frame, Front
+from history_service.storage.port import HistoryStore, ReadTransaction
 
 GROWTH = 1024
 """Revisions and new messages that kept frames are brought forward by; after more they are made anew."""
@@ -35,8 +35,17 @@ class SnapshotFrames:
         self._cache = cache
         self._trimming = trimming
 
-    async def stream(self, snapshot: reads.Snapshot) -> AsyncGenerator[Frame]:
+    def read_front(self, tx: ReadTransaction, snapshot: reads.Snapshot) -> Front | None:
+        """Read what ``stream`` begins with, in a reading thread; None where that may be at hand."""
+        # What another thread keeps or drops meanwhile makes this of no use, never wrong.
+        return None if self._cache.has(snapshot) else snapshot_stream.read_front(tx, snapshot, self._limits)
+
+    async def stream(self, snapshot: reads.Snapshot, front: Front | None) -> AsyncGenerator[Frame]:
         """Yield the encoded frames: header, order, batches, footer.
+
+        Args:
+            snapshot: The snapshot.
+            front: What ``read_front`` has read of it.
 
         Raises:
             BranchDeletedError: The branch was deleted meanwhile.
@@ -45,8 +54,8 @@ class SnapshotFrames:
         yield snapshot_stream.header(snapshot)
         kept = await self._find(snapshot)
         self._cache.count(snapshot, is_hit=kept is not None)
-        rest = self._fresh(snapshot) if kept is None else self._again(snapshot, kept)
-        del kept  # which a slow reader shall not hold on to
+        rest = self._fresh(snapshot, front) if kept is None else self._again(snapshot, kept)
+        del kept, front  # which a slow reader shall not hold on to
         async with aclosing(rest) as frames:
             async for frame in frames:
                 yield frame
@@ -70,13 +79,15 @@ class SnapshotFrames:
             async for frame in frames:
                 yield frame
 
-    async def _fresh(self, snapshot: reads.Snapshot) -> AsyncGenerator[Frame]:
+    async def _fresh(self, snapshot: reads.Snapshot, front: Front | None) -> AsyncGenerator[Frame]:
         """Yield frames as they are read, and keep them."""
         last = None
         with self._cache.gather(snapshot) as gathering:
-            if snapshot.message_count:
-                front = partial(snapshot_stream.read_front, snapshot=snapshot, limits=self._limits)
-                first, last = await self._store.read(front)
+            if front is None and snapshot.message_count:
+                front = await self._store.read(partial(self._read_front_later, snapshot=snapshot))
+            if front is not None:
+                first, some = front
+                del front
                 gathering.add_order(first.part)
                 yield first.part
                 order = snapshot_stream.order(
@@ -85,14 +96,20 @@ class SnapshotFrames:
                 async for part in order:
                     gathering.add_order(part)
                     yield part
-                gathering.add_batch(last)
-                yield last.part
+                for last in some:
+                    gathering.add_batch(last)
+                    yield last.part
                 async with aclosing(self._batches(snapshot, last)) as read:
                     async for last in read:
                         gathering.add_batch(last)
                         yield last.part
             gathering.keep()
         yield snapshot_stream.footer(last)
+
+    def _read_front_later(self, tx: ReadTransaction, snapshot: reads.Snapshot) -> Front | None:
+        """Read what the snapshot begins with in another transaction than it was opened in."""
+        reads.check_kept(tx, snapshot)
+        return snapshot_stream.read_front(tx, snapshot, self._limits)
 
     async def _find(self, snapshot: reads.Snapshot) -> KeptFrames | None:
         """Return kept frames of the snapshot, brought forward from an earlier revision if need be."""

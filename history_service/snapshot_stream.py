@@ -34,6 +34,10 @@ BATCHES_AT_ONCE = 4
 """Batches that one transaction reads at most, if they are half a frame together before the last one."""
 
 
+SHORT_MESSAGES = 1024
+"""Messages of a selection up to which all of it is read where it is opened, if it is a frame's bytes at most."""
+
+
 T = TypeVar("T")
 Frame = history_pb.ReadSnapshotResponse | bytes
 """A frame of a snapshot; bytes are encoded already."""
@@ -63,6 +67,15 @@ class Batch(NamedTuple, Generic[T]):
     """Its last message."""
     digest: _Hash
     """SHA-256 over the bytes of all messages so far."""
+
+
+class Front(NamedTuple):
+    """What a snapshot that is not empty begins with, read where it was opened."""
+
+    order: OrderPart[bytes]
+    """The first part of the order; all of it where the batches are all."""
+    batches: list[Batch[bytes]]
+    """The first batches, one at least."""
 
 
 def header(snapshot: reads.Snapshot, *, is_delta: bool = False) -> bytes:
@@ -136,15 +149,31 @@ def _read_order(
     return OrderPart(render(message_ids), sent + len(message_ids), message_ids[-1])
 
 
-def read_front(
-    tx: ReadTransaction, snapshot: reads.Snapshot, limits: Limits
-) -> tuple[OrderPart[bytes], Batch[bytes]]:
-    """Read the first frames of a snapshot that is not empty, the order's and the messages'.
+def read_front(tx: ReadTransaction, snapshot: reads.Snapshot, limits: Limits) -> Front | None:
+    """Read what a snapshot begins with; None for one that is empty.
 
-    One after the other they are so little work that handing it over would be half of it.
+    A short one is read whole: its messages tell their ids, so the order takes no look at
+    the index, and nothing is handed over once more. Cost: a frame's bytes at most, and
+    one message.
     """
-    first = _read_order(tx, snapshot, limits, encoding.snapshot_order, None)
-    return first, _read_batch(tx, snapshot, limits, encoding.snapshot_batch, None)
+    if not snapshot.message_count:
+        return None
+    message_ids: list[str] = []
+
+    def render(bodies: list[bytes]) -> bytes:
+        message_ids.extend(map(id_of, bodies))
+        return encoding.snapshot_batch(bodies)
+
+    batches = [_read_batch(tx, snapshot, limits, render, None)]
+    if snapshot.message_count <= SHORT_MESSAGES:
+        size = batches[0].size
+        while batches[-1].sent < snapshot.message_count and size < limits.frame_bytes:
+            batches.append(_read_batch(tx, snapshot, limits, render, batches[-1]))
+            size += batches[-1].size
+        if batches[-1].sent == snapshot.message_count:
+            order = OrderPart(encoding.snapshot_order(message_ids), len(message_ids), message_ids[-1])
+            return Front(order, batches)
+    return Front(_read_order(tx, snapshot, limits, encoding.snapshot_order, None), batches)
 
 
 async def batches(

@@ -39,11 +39,11 @@ class KeptBranch:
     memory_bytes: int
 
 
-def kept_branch(snapshot: AssembledSnapshot, message_bytes: int, folded: FoldedHistory | None) -> KeptBranch:
-    """Return what is to be kept, measured; ``message_bytes`` are those of the snapshot's messages."""
+def kept_branch(snapshot: AssembledSnapshot, folded: FoldedHistory | None) -> KeptBranch:
+    """Return what is to be kept, measured."""
     system = 0 if snapshot.system is None else snapshot.system.ByteSize()
     memory = _BRANCH_BYTES + 2 * (snapshot.branch.ByteSize() + system)
-    memory += message_bytes + len(snapshot.messages) * _MESSAGE_BYTES
+    memory += snapshot.message_bytes + len(snapshot.messages) * _MESSAGE_BYTES
     if folded is not None:
         memory += folded.memory_bytes
     return KeptBranch(snapshot, folded, memory)

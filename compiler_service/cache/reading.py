@@ -28,7 +28,6 @@ class BranchReading(NamedTuple):
         ahead: What FOLDED has made of it on its way.
         address: Where it may be kept; None where it may not.
         held: The snapshot that was kept then; None for none.
-        message_bytes: Bytes of the messages.
     """
 
     snapshot: AssembledSnapshot
@@ -36,7 +35,6 @@ class BranchReading(NamedTuple):
     ahead: FoldingAhead
     address: BranchAddress | None
     held: AssembledSnapshot | None
-    message_bytes: int
 
     @property
     def is_known(self) -> bool:
@@ -50,7 +48,8 @@ class BranchReading(NamedTuple):
     @property
     def weight(self) -> int:
         """Bytes to work on, for ``run_weighted``: too many for the loop where a worker is waited for."""
-        return max(self.message_bytes, INLINE_BYTES + 1) if self.ahead.waits else self.message_bytes
+        size = self.snapshot.message_bytes
+        return max(size, INLINE_BYTES + 1) if self.ahead.waits else size
 
     def source(self) -> CompileSource:
         """Return it as the source of a compilation; it waits for a worker that folds a part of it."""
@@ -159,7 +158,7 @@ class BranchReader:
         former = None
         if kept is not None and kept.folded is not None:
             former = kept.folded.moved(snapshot.kept)
-        return BranchReading(snapshot, former, ahead, address, held, sum(map(len, snapshot.messages)))
+        return BranchReading(snapshot, former, ahead, address, held)
 
     def _count(self, *, is_hit: bool) -> None:
         if is_hit:
@@ -172,7 +171,7 @@ class BranchReader:
         if reading.address is None or (reading.is_known and folded == reading.former):
             return
         snapshot = reading.snapshot.alone()
-        self._cache.keep(reading.address, kept_branch(snapshot, reading.message_bytes, folded))
+        self._cache.keep(reading.address, kept_branch(snapshot, folded))
 
 
 def _is_past(request: HistoryRequest, kept: KeptBranch) -> bool:

@@ -167,7 +167,7 @@ def snapshot_run(variant: str) -> None:
         "sent": (pb.SnapshotRun(sent=1), [sent], sent),
     }
     run, new, expected = runs[variant]
-    assert apply_delta([run], new, [uuid_of(1)], [held]).messages == (expected,)
+    assert apply_delta([run], new, (uuid_of(1),), (held,), len(held)).messages == (expected,)
 
 
 def branch_change(*operations: pb.BranchOperation, kind: Any = pb.BRANCH_CHANGE_KIND_MEMBERSHIP) -> Any:

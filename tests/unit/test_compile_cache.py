@@ -374,8 +374,8 @@ def _held(branch_id: str, revision: int, messages: int = 1, incarnation: str = "
     ids = tuple(uuid_of(n) for n in range(messages))
     bodies = tuple(bytes(100) for _ in ids)
     branch = Branch(branch_id=branch_id, incarnation=incarnation)
-    snapshot = AssembledSnapshot(branch, incarnation, revision, None, ids, bodies)
-    return kept_branch(snapshot, 100 * messages, None)
+    snapshot = AssembledSnapshot(branch, incarnation, revision, None, ids, bodies, 100 * messages)
+    return kept_branch(snapshot, None)
 
 
 A, B, C = (BranchAddress("", name) for name in "abc")

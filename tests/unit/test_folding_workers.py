@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -108,7 +109,8 @@ def test_a_guess_that_was_too_high_does_not_wait_on_the_event_loop(pool: Folding
             await folding.wait()
             snapshot = assembler.result()
             read = sum(map(len, snapshot.messages))
-            reading = BranchReading(snapshot, None, folding, None, None, INLINE_BYTES // 2)
+            short = replace(snapshot, message_bytes=INLINE_BYTES // 2)
+            reading = BranchReading(short, None, folding, None, None)
             folding.history()
         await until(lambda: pool.free == free)
         return read, reading.weight

@@ -48,6 +48,7 @@ class AssembledSnapshot:
             where the branch has none.
         message_ids: The selection's order.
         messages: The selection's messages as encoded and stored, in that order.
+        message_bytes: Bytes of the messages.
         kept: The runs that the reader held already, in order; none where the
             snapshot was told whole.
     """
@@ -58,6 +59,7 @@ class AssembledSnapshot:
     system: Message | None
     message_ids: tuple[str, ...]
     messages: tuple[bytes, ...]
+    message_bytes: int
     kept: tuple[KeptRun, ...] = ()
 
     def alone(self) -> AssembledSnapshot:
@@ -111,6 +113,7 @@ class SnapshotAssembler:
         self._footer: SnapshotFooter | None = None
         self._message_ids: list[str] = []
         self._messages: list[bytes] = []
+        self._message_bytes = 0
         self._hash = hashlib.sha256()
 
     def feed(self, frame: ReadSnapshotResponse) -> bool:
@@ -136,7 +139,9 @@ class SnapshotAssembler:
         elif kind == "batch":
             # A list: every pass over the field itself makes its values anew.
             messages = frame.batch.messages[:]
-            self._hash.update(b"".join(messages))
+            joined = b"".join(messages)
+            self._hash.update(joined)
+            self._message_bytes += len(joined)
             self._messages.extend(messages)
         elif kind == "footer":
             self._footer = frame.footer
@@ -179,9 +184,10 @@ class SnapshotAssembler:
         if self._runs and not header.is_delta:
             raise SnapshotTruncatedError("the snapshot is whole and has a delta too")
         if header.is_delta:
-            message_ids, messages, kept = self._apply(header)
+            message_ids, messages, message_bytes, kept = self._apply(header)
         else:
-            message_ids, messages, kept = tuple(self._message_ids), tuple(self._messages), ()
+            message_ids, messages = tuple(self._message_ids), tuple(self._messages)
+            message_bytes, kept = self._message_bytes, ()
         announced = {header.message_count, len(message_ids)}
         if announced != {len(messages)} or footer.message_count != len(self._messages):
             raise SnapshotTruncatedError(
@@ -197,6 +203,7 @@ class SnapshotAssembler:
             system=header.system if header.HasField("system") else None,
             message_ids=message_ids,
             messages=messages,
+            message_bytes=message_bytes,
             kept=kept,
         )
 
@@ -211,7 +218,7 @@ class SnapshotAssembler:
             raise SnapshotTruncatedError("the snapshot is a delta that leads back")
         if self._message_ids:
             raise SnapshotTruncatedError("the snapshot is a delta and has an order too")
-        return apply_delta(self._runs, self._messages, held.message_ids, held.messages)
+        return apply_delta(self._runs, self._messages, held.message_ids, held.messages, held.message_bytes)
 
 
 def decode_run(message_ids: Sequence[str], messages: Sequence[bytes], start: int) -> list[Message]:

@@ -42,6 +42,7 @@ class _Held(NamedTuple):
             system=None,
             message_ids=message_ids,
             messages=(b"",) * len(message_ids),
+            message_bytes=0,
         )
 
 
