@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 _FRAME_MARGIN = 16
 """Bytes of a frame around its entries, at most."""
 
+SHORT_MESSAGES = 1024
+"""Messages up to which a selection is read whole where it is opened, if it has a frame's bytes at most."""
+
 FIRST_BATCH = 64
-"""Messages of the first batch, at most: so few that whoever folds them can begin while the rest is read."""
+"""Messages of a longer one's first batch: so few that whoever folds them can begin while the rest is read."""
 
 BATCHES_AT_ONCE = 4
 """Batches that one transaction reads at most, if they are half a frame together before the last one."""
-
-
-SHORT_MESSAGES = 1024
-"""Messages of a selection up to which all of it is read where it is opened, if it is a frame's bytes at most."""
 
 
 T = TypeVar("T")
@@ -152,28 +151,18 @@ def _read_order(
 def read_front(tx: ReadTransaction, snapshot: reads.Snapshot, limits: Limits) -> Front | None:
     """Read what a snapshot begins with; None for one that is empty.
 
-    A short one is read whole: its messages tell their ids, so the order takes no look at
-    the index, and nothing is handed over once more. Cost: a frame's bytes at most, and
-    one message.
+    A short one is read whole, as to hand it over once more would take as long as to
+    read it. Cost: a frame's bytes at most, and one message.
     """
     if not snapshot.message_count:
         return None
-    message_ids: list[str] = []
-
-    def render(bodies: list[bytes]) -> bytes:
-        message_ids.extend(map(id_of, bodies))
-        return encoding.snapshot_batch(bodies)
-
-    batches = [_read_batch(tx, snapshot, limits, render, None)]
-    if snapshot.message_count <= SHORT_MESSAGES:
-        size = batches[0].size
-        while batches[-1].sent < snapshot.message_count and size < limits.frame_bytes:
-            batches.append(_read_batch(tx, snapshot, limits, render, batches[-1]))
-            size += batches[-1].size
-        if batches[-1].sent == snapshot.message_count:
-            order = OrderPart(encoding.snapshot_order(message_ids), len(message_ids), message_ids[-1])
-            return Front(order, batches)
-    return Front(_read_order(tx, snapshot, limits, encoding.snapshot_order, None), batches)
+    order = _read_order(tx, snapshot, limits, encoding.snapshot_order, None)
+    batches = [_read_batch(tx, snapshot, limits, encoding.snapshot_batch, None)]
+    size = batches[0].size
+    while _is_short(snapshot) and batches[-1].sent < snapshot.message_count and size < limits.frame_bytes:
+        batches.append(_read_batch(tx, snapshot, limits, encoding.snapshot_batch, batches[-1]))
+        size += batches[-1].size
+    return Front(order, batches)
 
 
 async def batches(
@@ -236,7 +225,8 @@ def _read_batch(
     # A single message may be larger than a frame; the read allows it one.
     max_bytes = limits.frame_bytes - _FRAME_MARGIN - most * encoding.FIELD_OVERHEAD
     if former is None:
-        sent, after, digest, most = 0, None, hashlib.sha256(), min(most, FIRST_BATCH)
+        sent, after, digest = 0, None, hashlib.sha256()
+        most = most if _is_short(snapshot) else min(most, FIRST_BATCH)
     else:
         # A copy, as a store may read again.
         sent, after, digest = former.sent, former.last_id, former.digest.copy()
@@ -244,6 +234,11 @@ def _read_batch(
     joined = b"".join(bodies)
     digest.update(joined)
     return Batch(render(bodies), len(joined), sent + len(bodies), id_of(bodies[-1]), digest)
+
+
+def _is_short(snapshot: reads.Snapshot) -> bool:
+    """Tell whether a snapshot is read at once, unless it is of long messages."""
+    return snapshot.message_count <= SHORT_MESSAGES
 
 
 def _begin(read: Coroutine[Any, Any, T]) -> asyncio.Future[T]:

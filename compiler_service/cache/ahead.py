@@ -6,7 +6,9 @@ free. Nothing that comes of it is used before the snapshot is whole and verified
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Self
 
 from antiphon_client.edge import offload
@@ -30,8 +32,11 @@ LEAD_BYTES = 256 * 1024
 To fold here holds up the frames that come, so the worker gets what comes first.
 """
 
-FAR_SHARE = 0.5
-"""The worker's part of all that both fold."""
+FAR_SHARE = 0.47
+"""The worker's part of all that both fold: less than half, as its answer takes time too."""
+
+LEAST_PATIENCE_SECONDS = 0.005
+"""How long a worker is waited for at least; else as long as this process has folded its own part."""
 
 
 class FoldingAhead:
@@ -72,7 +77,7 @@ class FoldingAhead:
             self._lease = None if self._workers is None else self._workers.lease()
         try:
             if not are_last:
-                self._take(part)
+                self._take(part, self._size + _size_with_rest(part, assembler))
             elif self._lease is not None:
                 self._take_last(part, self._lease)
         except Exception:
@@ -92,11 +97,15 @@ class FoldingAhead:
         """Return what is folded, of a snapshot that is whole; None for nothing.
 
         Call it in a thread where a worker takes part: it folds what is left to this
-        process, and waits for the worker.
+        process, and waits for the worker as long as that took: one that has not been
+        given a core by then is done without, and gives itself back when it is ready.
         """
+        begun = time.monotonic()
         held = self._near.finish()
         if self._answer is not None:
-            held += self._answer.result() or ()
+            patience = max(time.monotonic() - begun, LEAST_PATIENCE_SECONDS)
+            with suppress(TimeoutError):
+                held += self._answer.result(patience) or ()
         return history_of(held)
 
     def __enter__(self) -> Self:
@@ -108,11 +117,17 @@ class FoldingAhead:
         if self._lease is not None and self._answer is None:
             self._lease.abandon()
 
-    def _take(self, part: Part) -> None:
-        """Give messages to whose turn it is, if that one can take them."""
+    @property
+    def _size(self) -> int:
+        """Bytes of all that was given to either."""
+        return self._far_size + self._near.size
+
+    def _take(self, part: Part, whole: int) -> None:
+        """Give messages to whose turn it is, if that one can take them; ``whole`` is a guess of all bytes."""
         if part.size <= INLINE_BYTES:
             return
-        is_far = self._lease is not None and self._far_size <= self._near.size + LEAD_BYTES
+        share = int(whole * FAR_SHARE)
+        is_far = self._lease is not None and self._far_size <= min(self._near.size + LEAD_BYTES, share)
         if not (self._near.is_idle or is_far is self._is_far):
             return
         if self._taken and is_far is not self._is_far:
@@ -120,14 +135,17 @@ class FoldingAhead:
             if is_far is not self._is_far:
                 return
         self._is_far = is_far
-        if is_far:
+        if is_far and self._far_size + part.size > share:
+            # The rest of it can wait: to begin with it here would hold up what comes now.
+            self._near.leave(self._taking(self._hand_over(part, share - self._far_size)))
+        elif is_far:
             self._give_far(part)
         elif self._near.is_idle:
             self._near.take(self._taking(part))
 
     def _take_last(self, part: Part, lease: Lease) -> None:
         """Divide the last messages, so that each has had its share of all in the end."""
-        far = int((self._far_size + self._near.size + part.size) * FAR_SHARE) - self._far_size
+        far = int((self._size + part.size) * FAR_SHARE) - self._far_size
         rest = self._hand_over(part, far if self._is_far else part.size - far)
         if self._is_far:
             self._give_far(rest)

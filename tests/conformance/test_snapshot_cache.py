@@ -11,6 +11,7 @@ import pytest
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.errors import AntiphonError, BranchDeletedError, RevisionExpiredError
 from antiphon_client.limits import Limits
+from history_service import snapshot_stream
 from history_service.domain.reads import Snapshot
 from history_service.snapshot_cache import SnapshotCache
 from history_service.snapshot_stream import Batch
@@ -355,3 +356,31 @@ async def test_what_is_gathered_while_a_branch_is_dropped_is_not_kept(history: H
                 cache.drop("", branch)
             gathering.keep()
         assert (cache.find(snapshot) is None) == dropped
+
+
+@pytest.mark.parametrize("chosen", [None, [30, 7, 12]])
+async def test_a_short_snapshot_is_one_read(history: History, chosen: list[int] | None) -> None:
+    store = CountingStore(history.store)
+    short = History(store)
+    branch = await short.create(1)
+    await short.add(branch, *[instruction(n, "x" * 100) for n in range(1, 41)])
+    ids = None if chosen is None else [uuid_of(n) for n in chosen]
+    store.reads = 0
+    snapshot = await short.snapshot(branch, ids=ids)
+    assert store.reads == 1
+    assert numbers(snapshot.order) == (chosen or list(range(1, 41)))
+
+
+@pytest.mark.parametrize(("short_messages", "frame_bytes"), [(39, 2**20), (40, 2000)])
+async def test_one_that_is_not_short_is_read_in_parts(
+    history: History, monkeypatch: pytest.MonkeyPatch, short_messages: int, frame_bytes: int
+) -> None:
+    store = CountingStore(history.store)
+    parts = History(store, Limits(frame_bytes=frame_bytes, snapshot_batch_messages=10))
+    monkeypatch.setattr(snapshot_stream, "SHORT_MESSAGES", short_messages)
+    branch = await parts.create(1)
+    await parts.add(branch, *[instruction(n, "x" * 100) for n in range(1, 41)])
+    store.reads = 0
+    snapshot = await parts.snapshot(branch)
+    assert store.reads > 1
+    assert numbers(snapshot.order) == list(range(1, 41))

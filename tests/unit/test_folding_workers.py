@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -118,6 +120,42 @@ def test_a_guess_that_was_too_high_does_not_wait_on_the_event_loop(pool: Folding
     read, weighed = asyncio.run(weight())
     assert weighed == INLINE_BYTES + 1
     assert read > INLINE_BYTES // 2
+
+
+def test_a_worker_that_gets_no_core_is_done_without(pool: FoldingWorkers) -> None:
+    messages = [*conversation_of(200, 600)]
+    workers = pool.process_ids
+
+    async def stopped() -> FoldedHistory | None:
+        free, assembler = pool.free, SnapshotAssembler()
+        with FoldingAhead(pool) as folding:
+            for frame in snapshot_frames(messages, batch=20):
+                assembler.feed(frame)
+                folding.look(assembler)
+            await folding.wait()
+            assert folding.waits
+            history = await asyncio.to_thread(folding.history)
+        assert pool.free == free - 1
+        for process_id in workers:
+            os.kill(process_id, signal.SIGCONT)
+        await until(lambda: pool.free == free)
+        return history
+
+    for process_id in workers:
+        os.kill(process_id, signal.SIGSTOP)
+    try:
+        history = asyncio.run(stopped())
+    finally:
+        for process_id in workers:
+            os.kill(process_id, signal.SIGCONT)
+    # Nobody gave up on the process: it was late for one call.
+    assert pool.process_ids == workers
+    assert history is not None
+    assert sum(held.stretch.length for held in history.held) < 2 / 3 * len(messages)
+    request = CompileRequest()
+    request.snapshot.messages.extend(messages)
+    request.instruction.instruction.instruction = "?"
+    assert compiled(request, history) == compiled(request, None)
 
 
 def conversation_of(count: int, text_bytes: int, *, first: int = 0) -> Iterator[Message]:
