@@ -384,3 +384,13 @@ async def test_one_that_is_not_short_is_read_in_parts(
     snapshot = await parts.snapshot(branch)
     assert store.reads > 1
     assert numbers(snapshot.order) == list(range(1, 41))
+
+
+async def test_what_is_kept_is_not_read_where_it_is_opened(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = History(history.store)
+    branch = await filled(history)
+    first = await frames(service, branch)
+    monkeypatch.delattr(snapshot_stream, "read_front")
+    assert await frames(service, branch) == first

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -180,6 +181,21 @@ def test_a_delta_gives_the_snapshot() -> None:
     assert snapshot.kept == ((0, 0, 2), (3, 3, 2))
     assert snapshot.alone() == replace(snapshot, kept=())
     assert apply(WHOLE).kept == ()
+
+
+@given(st.data())
+def test_the_bytes_of_the_messages_are_known(data: st.DataObject) -> None:
+    assert HELD.message_bytes == sum(map(len, HELD.messages))
+    bounds = sorted(data.draw(st.sets(st.integers(0, len(MESSAGES)), max_size=6)))
+    runs = [kept(start, end - start) for start, end in pairwise(bounds) if data.draw(st.booleans())]
+    if data.draw(st.booleans()):
+        runs.reverse()
+    at = data.draw(st.integers(0, len(runs)))
+    runs.insert(at, SnapshotRun(sent=1))
+    count = sum(run.kept.count for run in runs) + 1
+    snapshot = apply(delta_frames(runs, [NEW], count))
+    assert snapshot.message_bytes == sum(map(len, snapshot.messages))
+    assert snapshot.message_ids == tuple(Message.FromString(encoded).id for encoded in snapshot.messages)
 
 
 def without_mark(frame: ReadSnapshotResponse) -> None:
