@@ -44,6 +44,8 @@ from antiphon.message.v1.message_pb2 import (
     Message,
 )
 from antiphon_client.ids import new_id, new_ordered_id
+from history_service.storage.sqlite.connection import READER_CACHE_KIB, WRITER_CACHE_KIB
+from history_service.storage.sqlite.store import READER_THREADS
 from tests.bench.echo import ECHO
 from tests.figures.recording import parse_with_record, record_figure
 from tests.load.process import MIB, file_bytes, resident_bytes
@@ -55,6 +57,35 @@ TURNS = 6
 CALL_SECONDS = 60.0
 SAMPLES = 120
 """Samples of memory and log that a run takes, at least every second apart."""
+
+
+async def fill_page_caches(history: grpc.aio.Channel) -> None:
+    """Write and read more than SQLite keeps of a database in memory, which it would else grow into later.
+
+    The load itself takes hours to do it, as it deletes what it has made.
+    """
+    stub, branches = HistoryServiceStub(history), (new_id(), new_id())
+    for branch, kib in zip(branches, (WRITER_CACHE_KIB, READER_CACHE_KIB), strict=True):
+        await stub.CreateBranch(pb.CreateBranchRequest(branch_id=branch), timeout=CALL_SECONDS)
+        turn = [Message(instruction=InstructionContent(instruction="x" * 16 * 1024))] * 64
+        for _ in range(kib // 1024 * 3 // 2):
+            request = pb.AddMessagesRequest(branch_id=branch, request_id=new_ordered_id(), messages=turn)
+            await stub.AddMessages(request, timeout=CALL_SECONDS)
+    for _ in range(3):
+        await asyncio.gather(*[_read(stub, branches[-1]) for _ in range(2 * READER_THREADS)])
+
+
+async def _read(stub: HistoryServiceStub, branch: str) -> None:
+    # By a selection, which goes past the frames that the service keeps.
+    order = [
+        message_id
+        async for frame in stub.ReadSnapshot(pb.ReadSnapshotRequest(branch_id=branch), timeout=CALL_SECONDS)
+        for message_id in frame.order.message_ids
+    ]
+    request = pb.ReadSnapshotRequest(branch_id=branch)
+    request.progression.message_ids.extend(order)
+    async for _ in stub.ReadSnapshot(request, timeout=CALL_SECONDS):
+        pass
 
 
 class Soak:
@@ -203,6 +234,7 @@ async def soak(folder: Path, *, seconds: float, seed: int, mutant: str = "none")
             grpc.aio.insecure_channel(compiler.address) as compiler_channel,
             grpc.aio.insecure_channel(floor.address) as floor_channel,
         ):
+            await fill_page_caches(history_channel)
             every = max(0.1, min(1.0, seconds / SAMPLES))
             sampling = asyncio.create_task(_sample(samples, pids, folder / "history.sqlite3-wal", every))
             try:

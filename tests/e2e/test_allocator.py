@@ -1,0 +1,44 @@
+"""The memory of a service that many threads work in."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+
+from antiphon.compiler.v1.compiler_service_pb2_grpc import CompilerServiceStub
+from antiphon.compiler.v1.target_pb2 import ListTargetsRequest
+from tests.support.programs import program
+
+HEAP_BYTES = 64 * 2**20
+"""What glibc reserves for a part of an arena that is not the first one, at a multiple of itself."""
+
+
+def reserved_heaps(process_id: int) -> Iterator[int]:
+    """Yield where the arenas of a process are, but for the first one."""
+    ends: dict[int, int] = {}
+    for line in Path(f"/proc/{process_id}/maps").read_text().splitlines():
+        span, access, *_, inode = line.split()[:5]
+        start, end = (int(number, 16) for number in span.split("-"))
+        if inode != "0":
+            continue
+        if access == "rw-p" and start % HEAP_BYTES == 0:
+            ends[end] = start
+        elif access == "---p" and end - ends.get(start, end) == HEAP_BYTES:
+            yield ends[start]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="arenas are glibc's")
+@pytest.mark.parametrize("service", ["history_service", "compiler_service"])
+def test_the_threads_of_a_service_share_one_arena(service: str, tmp_path: Path) -> None:
+    listen = ["--listen", f"unix:{tmp_path / 's.sock'}"]
+    store = ["--store", f"sqlite:{tmp_path / 'h.db'}"] if service == "history_service" else []
+    with program(service, *listen, *store) as served:
+        with grpc.insecure_channel(served.address) as channel:
+            grpc.channel_ready_future(channel).result(30)
+            if service == "compiler_service":
+                CompilerServiceStub(channel).ListTargets(ListTargetsRequest(), timeout=30)
+        assert list(reserved_heaps(served.process.pid)) == []
