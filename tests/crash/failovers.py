@@ -29,8 +29,6 @@ from typing import NamedTuple
 
 import grpc
 import grpc.aio
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc as pb_grpc
@@ -49,6 +47,7 @@ from tests.figures.recording import parse_with_record, record_figure
 from tests.support import postgres
 from tests.support.history import uuid_of
 from tests.support.postgres_cluster import Cluster, Node
+from tests.support.progress import counted
 
 REPLICAS = 2
 VARIANTS = ("none", "asynchronous", "laggard", "unfenced")
@@ -237,13 +236,10 @@ async def fail_over(
 
 
 def _run_with_progress(failovers: int, seed: int, variant: str) -> FailoverRun:
-    columns = (TextColumn("failovers"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("failovers", total=failovers)
+    with counted("failovers", failovers) as advance:
 
         def tell(recovery: Recovery) -> None:
-            progress.advance(task)
-            print(f"failover {int(progress.tasks[0].completed)}: {recovery}", flush=True)
+            print(f"failover {advance()}: {recovery}", flush=True)
 
         return asyncio.run(
             fail_over([number % 3 for number in range(failovers)], seed=seed, variant=variant, tell=tell)

@@ -7,7 +7,7 @@ Then the power is cut at random entries of that log, and the service starts on
 what is left: every acknowledged revision must be there and as it was, nothing
 half there, nothing that was never asked; a repeated request must have exactly
 one effect. The next session goes on from one of the surviving images, so that
-cuts fall into recoveries, too.
+cuts fall into recoveries, too; after some, a new store begins.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,12 @@ from tests.figures.recording import parse_with_record, record_figure
 from tests.support.history import History
 from tests.support.mutants import WRITERS
 from tests.support.powercut import Acknowledged, DiskLog, Entry, Sync
+from tests.support.progress import counted
 
 CUTS_A_SESSION = 50
+
+SESSIONS_A_STORE = 20
+"""Sessions after which a new store begins: it grows with each, and so does what every cut has checked."""
 
 
 class BrokenPromiseError(AssertionError):
@@ -153,7 +158,9 @@ def _moments(entries: list[Entry], chance: random.Random, count: int) -> list[in
     return [chance.choice(edges if number % 2 else anywhere) for number in range(count)]
 
 
-async def run(cuts: int, seed: int, mutant: str, folder: Path) -> Report:
+async def run(
+    cuts: int, seed: int, mutant: str, folder: Path, tell: Callable[[], object] = lambda: None
+) -> Report:
     """Simulate power cuts and recover from each.
 
     Args:
@@ -161,17 +168,18 @@ async def run(cuts: int, seed: int, mutant: str, folder: Path) -> Report:
         seed: Decides everything.
         mutant: The writer's fault, or ``none``.
         folder: For the files; on a memory disk the run is faster.
+        tell: Called after each cut.
 
     Raises:
         BrokenPromiseError: A promise was broken; the text names the cut.
     """
     chance = random.Random(seed)
-    clients = Clients(chance)
     report = Report()
-    image: dict[str, bytes] = {}
-    known: list[Any] = []
     session = 0
     while report.cuts < cuts:
+        if session % SESSIONS_A_STORE == 0:
+            clients, known = Clients(chance), list[Any]()
+            image: dict[str, bytes] = {}
         session += 1
         live = _unpack(folder / f"session-{session}", image)
         log = DiskLog(image)
@@ -187,6 +195,7 @@ async def run(cuts: int, seed: int, mutant: str, folder: Path) -> Report:
                 where = f"session {session}, cut at entry {position} of {len(log.entries)}"
                 raise BrokenPromiseError(f"seed {seed}, {where}: {error!r}") from error
             report.cuts += 1
+            tell()
             shutil.rmtree(place)
         shutil.rmtree(live)
         known = facts
@@ -212,7 +221,8 @@ def main() -> int:
     memory_disk = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory_disk if memory_disk.is_dir() else None) as folder:
         try:
-            report = asyncio.run(run(options.cuts, options.seed, options.mutant, Path(folder)))
+            with counted("power cuts", options.cuts) as tell:
+                report = asyncio.run(run(options.cuts, options.seed, options.mutant, Path(folder), tell))
             held, found = True, str(report)
         except BrokenPromiseError as error:
             held, found = False, f"BROKEN: {error}"

@@ -72,10 +72,11 @@ async def fill_page_caches(history: grpc.aio.Channel) -> None:
             request = pb.AddMessagesRequest(branch_id=branch, request_id=new_ordered_id(), messages=turn)
             await stub.AddMessages(request, timeout=CALL_SECONDS)
     for _ in range(3):
-        await asyncio.gather(*[_read(stub, branches[-1]) for _ in range(2 * READER_THREADS)])
+        await asyncio.gather(*[_read(history, branches[-1]) for _ in range(2 * READER_THREADS)])
 
 
-async def _read(stub: HistoryServiceStub, branch: str) -> None:
+async def _read(history: grpc.aio.Channel, branch: str) -> None:
+    stub = HistoryServiceStub(history)
     # By a selection, which goes past the frames that the service keeps.
     order = [
         message_id
