@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from google.protobuf.descriptor import Descriptor
 
+from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon_client.splicing import FIELD_OVERHEAD as FIELD_OVERHEAD
 from antiphon_client.splicing import FieldPrefixes, true_field
@@ -44,9 +45,11 @@ def get_messages_response(revision: int, bodies: Sequence[bytes]) -> bytes:
     return b"".join((head, *_GET_MESSAGES.parts(bodies)))
 
 
-def list_messages_response(revision: int, bodies: Sequence[bytes], next_page_token: str) -> bytes:
+def list_messages_response(
+    revision: int, bodies: Sequence[bytes], next_page_token: str, branch: branch_pb.Branch | None
+) -> bytes:
     """Encode a ListMessagesResponse."""
-    head = history_pb.ListMessagesResponse(revision=revision, next_page_token=next_page_token)
+    head = history_pb.ListMessagesResponse(revision=revision, next_page_token=next_page_token, branch=branch)
     return b"".join((head.SerializeToString(), *_LIST_MESSAGES.parts(bodies)))
 
 

@@ -277,7 +277,9 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         checks.check_list_messages(request)
         descending, kinds = request.order == pb.ORDER_DESCENDING, sorted(set(request.kinds))
         tenant_id, at_revision = current_call().tenant_id, _at_revision(request)
-        wanted = lists.MessageList(tenant_id, request.branch_id, at_revision, kinds, descending)
+        wanted = lists.MessageList(
+            tenant_id, request.branch_id, at_revision, kinds, descending, request.with_branch
+        )
         filters = (tenant_id, request.branch_id, kinds, descending)
         position = paging.read_message_token(request.page_token, filters) if request.page_token else None
         limit = paging.page_limit(request.page_size, self._limits.page_messages)
@@ -285,7 +287,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             lambda tx: lists.list_messages(tx, wanted, position, limit, self._limits.page_bytes)
         )
         token = paging.message_token(filters, page.next_position) if page.next_position else ""
-        return encoding.list_messages_response(page.revision, page.bodies, token)
+        return encoding.list_messages_response(page.revision, page.bodies, token, page.branch)
 
     async def ReadSnapshot(self, request: pb.ReadSnapshotRequest, context: Context) -> AsyncIterator[Spliced]:
         """Stream a selection of a branch at one revision."""

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon_client.errors import PageTokenInvalidError
-from history_service.domain.branches import open_branch, revision_to_read
+from history_service.domain.branches import describe, open_branch, revision_to_read
 from history_service.domain.prepared import id_of
 from history_service.storage.port import AnchorNotFoundError, BranchRow, ReadTransaction
 
@@ -36,6 +37,7 @@ class MessageList:
         at_revision: The revision to read at; None for the position's or the current one.
         kinds: The kinds to list; none for all.
         descending: Whether it goes from the last message to the first.
+        with_branch: Whether each page says what the branch is.
     """
 
     tenant_id: str
@@ -43,6 +45,7 @@ class MessageList:
     at_revision: int | None
     kinds: Collection[int]
     descending: bool
+    with_branch: bool
 
 
 class ListedMessages(NamedTuple):
@@ -52,12 +55,16 @@ class ListedMessages(NamedTuple):
     bodies: list[bytes]
     next_position: MessagePosition | None
     """Where the next page starts; None at the end."""
+    branch: branch_pb.Branch | None
+    """The branch at the revision; None if it was not asked for."""
 
 
 def list_messages(
     tx: ReadTransaction, wanted: MessageList, position: MessagePosition | None, limit: int, max_bytes: int
 ) -> ListedMessages:
     """Read a page of at most ``limit`` messages; it ends before it passes ``max_bytes``.
+
+    The branch, where it is asked for, counts among these bytes.
 
     Raises:
         BranchNotFoundError: There is no such branch.
@@ -72,6 +79,7 @@ def list_messages(
     else:
         _check_position(branch, wanted, position)
         at, after = revision_to_read(branch, position.revision), position.after
+    described = describe(tx, branch, at) if wanted.with_branch else None
     try:
         page = tx.read_messages(
             branch.key,
@@ -79,16 +87,16 @@ def list_messages(
             view=None,
             after=after,
             limit=limit,
-            max_bytes=max_bytes,
+            max_bytes=max_bytes if described is None else max_bytes - described.ByteSize(),
             kinds=wanted.kinds,
             descending=wanted.descending,
         )
     except AnchorNotFoundError:
         raise invalid_token() from None
     if page.complete:
-        return ListedMessages(at, page.bodies, None)
+        return ListedMessages(at, page.bodies, None, described)
     position = MessagePosition(at, branch.incarnation, id_of(page.bodies[-1]))
-    return ListedMessages(at, page.bodies, position)
+    return ListedMessages(at, page.bodies, position, described)
 
 
 def _check_position(branch: BranchRow, wanted: MessageList, position: MessagePosition) -> None:

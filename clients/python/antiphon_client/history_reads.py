@@ -82,8 +82,12 @@ class HistoryReads:
         page_size: int = 0,
         page_token: str = "",
         at_revision: int | None = None,
+        with_branch: bool = False,
     ) -> Steps[MessagePage]:
-        """Read one page of the full order, or of some kinds; a ``page_size`` of 0 means 100."""
+        """Read one page of the full order, or of some kinds; a ``page_size`` of 0 means 100.
+
+        ``with_branch`` gives with the page what the branch is.
+        """
         request = pb.ListMessagesRequest(
             branch_id=str(branch_id),
             kinds=[pb.MessageKind.Value(f"MESSAGE_KIND_{kind.upper()}") for kind in kinds],
@@ -91,6 +95,7 @@ class HistoryReads:
             page_size=page_size,
             page_token=page_token,
             at_revision=at_revision,
+            with_branch=with_branch,
         )
         return perform(UnaryCall("ListMessages", request, MessagePage.from_proto))
 

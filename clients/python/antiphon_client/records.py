@@ -133,11 +133,19 @@ def written(response: Any, sent: Iterable[message_pb2.Message] = ()) -> Written:
 
 @dataclass(frozen=True, slots=True)
 class MessagePage:
-    """One page of a list of messages, true at ``revision``."""
+    """One page of a list of messages, true at ``revision``.
+
+    Attributes:
+        items: The page.
+        next_page_token: The next page's; empty on the last.
+        revision: The revision that every page is read at.
+        branch: The branch at that revision; None if it was not asked for.
+    """
 
     items: tuple[Message, ...]
     next_page_token: str
     revision: int
+    branch: BranchRecord | None = None
 
     @classmethod
     def from_proto(cls, response: history_service_pb2.ListMessagesResponse) -> MessagePage:
@@ -146,6 +154,7 @@ class MessagePage:
             items=tuple(from_proto(message) for message in response.messages),
             next_page_token=response.next_page_token,
             revision=response.revision,
+            branch=BranchRecord.from_proto(response.branch) if response.HasField("branch") else None,
         )
 
 

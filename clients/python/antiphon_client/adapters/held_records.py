@@ -10,7 +10,7 @@ from antiphon.history.v1 import history_service_pb2 as history_pb
 from antiphon.message.v1 import message_pb2 as pb
 from antiphon_client.adapters.record_pages import page_call
 from antiphon_client.records import Written
-from antiphon_client.rpc import Steps, StreamCall, UnaryCall, perform, perform_both
+from antiphon_client.rpc import Steps, StreamCall, UnaryCall, perform
 from antiphon_client.snapshot import AssembledSnapshot, SnapshotAssembler
 
 
@@ -128,10 +128,10 @@ def _whole(branch_id: str) -> Steps[_Held]:
     one reply in place of five frames, decoded as it is received. It is whole or
     it does not come, as a stream with a footer is.
     """
-    branch, page = yield from perform_both(_branch_call(branch_id), page_call(branch_id))
-    is_one_state = page.revision == branch.revision and len(page.messages) == branch.message_count
-    if is_one_state and not branch.HasField("view_count"):
-        return _Held(branch, list(page.messages), len(page.messages), branch.revision)
+    page = yield from perform(page_call(branch_id, with_branch=True))
+    branch, records = page.branch, list(page.messages)
+    if len(records) == branch.message_count and not branch.HasField("view_count"):
+        return _Held(branch, records, len(records), branch.revision)
     return (yield from _streamed(history_pb.ReadSnapshotRequest(branch_id=branch_id), None))
 
 

@@ -18,6 +18,7 @@ def page_call(
     size: int = DEFAULT_LIMITS.page_messages,
     descending: bool = False,
     kind: history_pb.MessageKind.ValueType | None = None,
+    with_branch: bool = False,
 ) -> UnaryCall[Page]:
     """Return the call for one page, of all records or of one kind.
 
@@ -27,6 +28,7 @@ def page_call(
         size: Records of the page at most.
         descending: The last records first.
         kind: The kind; None for all.
+        with_branch: Whether the page says what the branch is.
     """
     request = history_pb.ListMessagesRequest(
         branch_id=branch_id,
@@ -34,6 +36,7 @@ def page_call(
         order=history_pb.ORDER_DESCENDING if descending else history_pb.ORDER_ASCENDING,
         page_size=size,
         page_token=token,
+        with_branch=with_branch,
     )
     return UnaryCall("ListMessages", request, _same)
 

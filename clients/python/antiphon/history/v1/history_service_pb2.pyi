@@ -1690,6 +1690,7 @@ class ListMessagesRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     AT_REVISION_FIELD_NUMBER: _builtins.int
+    WITH_BRANCH_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     """The branch."""
     order: Global___Order.ValueType
@@ -1704,6 +1705,11 @@ class ListMessagesRequest(_message.Message):
     """
     at_revision: _builtins.int
     """The revision to read at. Absent: the current one, or the token's."""
+    with_branch: _builtins.bool
+    """Whether the response shall say what the branch is, which spares a GetBranch
+    beside it and is true at the page's revision. The branch then counts among
+    the 3 MiB at which a page ends.
+    """
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[Global___MessageKind.ValueType]:
         """The kinds to list. Empty: all kinds."""
@@ -1717,10 +1723,11 @@ class ListMessagesRequest(_message.Message):
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
         at_revision: _builtins.int | None = ...,
+        with_branch: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "at_revision", b"at_revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "at_revision", b"at_revision", "branch_id", b"branch_id", "kinds", b"kinds", "order", b"order", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "at_revision", b"at_revision", "branch_id", b"branch_id", "kinds", b"kinds", "order", b"order", "page_size", b"page_size", "page_token", b"page_token", "with_branch", b"with_branch"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__at_revision: _TypeAlias = _typing.Literal["at_revision"]  # noqa: Y015
     _WhichOneofArgType__at_revision: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision"]  # noqa: Y015
@@ -1737,6 +1744,7 @@ class ListMessagesResponse(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    BRANCH_FIELD_NUMBER: _builtins.int
     revision: _builtins.int
     """The revision read at, the same on every page."""
     next_page_token: _builtins.str
@@ -1745,16 +1753,21 @@ class ListMessagesResponse(_message.Message):
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
         """The page."""
 
+    @_builtins.property
+    def branch(self) -> _branch_pb2.Branch:
+        """The branch at the revision read. Absent: it was not asked for."""
+
     def __init__(
         self,
         *,
         revision: _builtins.int = ...,
         messages: _abc.Iterable[_message_pb2.Message] | None = ...,
         next_page_token: _builtins.str = ...,
+        branch: _branch_pb2.Branch | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["messages", b"messages", "next_page_token", b"next_page_token", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "messages", b"messages", "next_page_token", b"next_page_token", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -475,135 +475,136 @@ public final class HistoryServiceOuterClass {
       "\003(\t\022\030\n\013at_revision\030\003 \001(\003H\000\210\001\001B\016\n\014_at_rev" +
       "ision\"W\n\023GetMessagesResponse\022\020\n\010revision" +
       "\030\001 \001(\003\022.\n\010messages\030\002 \003(\0132\034.antiphon.mess" +
-      "age.v1.Message\"\325\001\n\023ListMessagesRequest\022\021" +
+      "age.v1.Message\"\352\001\n\023ListMessagesRequest\022\021" +
       "\n\tbranch_id\030\001 \001(\t\022/\n\005kinds\030\002 \003(\0162 .antip" +
       "hon.history.v1.MessageKind\022)\n\005order\030\003 \001(" +
       "\0162\032.antiphon.history.v1.Order\022\021\n\tpage_si" +
       "ze\030\004 \001(\005\022\022\n\npage_token\030\005 \001(\t\022\030\n\013at_revis" +
-      "ion\030\006 \001(\003H\000\210\001\001B\016\n\014_at_revision\"q\n\024ListMe" +
-      "ssagesResponse\022\020\n\010revision\030\001 \001(\003\022.\n\010mess" +
-      "ages\030\002 \003(\0132\034.antiphon.message.v1.Message" +
-      "\022\027\n\017next_page_token\030\003 \001(\t\"\205\001\n\021SelectView" +
-      "Request\022\021\n\tbranch_id\030\001 \001(\t\022\023\n\013message_id" +
-      "s\030\002 \003(\t\022\036\n\021expected_revision\030\003 \001(\003H\000\210\001\001\022" +
-      "\022\n\nrequest_id\030\004 \001(\tB\024\n\022_expected_revisio" +
-      "n\"8\n\022SelectViewResponse\022\020\n\010revision\030\001 \001(" +
-      "\003\022\020\n\010replayed\030\002 \001(\010\"o\n\020ClearViewRequest\022" +
-      "\021\n\tbranch_id\030\001 \001(\t\022\036\n\021expected_revision\030" +
-      "\002 \001(\003H\000\210\001\001\022\022\n\nrequest_id\030\003 \001(\tB\024\n\022_expec" +
-      "ted_revision\"7\n\021ClearViewResponse\022\020\n\010rev" +
-      "ision\030\001 \001(\003\022\020\n\010replayed\030\002 \001(\010\"\271\002\n\027Commit" +
-      "CompactionRequest\022\021\n\tbranch_id\030\001 \001(\t\0224\n\007" +
-      "summary\030\002 \001(\0132#.antiphon.message.v1.Summ" +
-      "aryContent\022\027\n\nmessage_id\030\003 \001(\tH\000\210\001\001\022\025\n\rm" +
-      "etadata_json\030\004 \001(\t\022\030\n\020view_message_ids\030\005" +
-      " \003(\t\022\035\n\020planned_revision\030\006 \001(\003H\001\210\001\001\022\036\n\021e" +
-      "xpected_revision\030\007 \001(\003H\002\210\001\001\022\022\n\nrequest_i" +
-      "d\030\010 \001(\tB\r\n\013_message_idB\023\n\021_planned_revis" +
-      "ionB\024\n\022_expected_revision\"\205\001\n\030CommitComp" +
-      "actionResponse\022\020\n\010revision\030\001 \001(\003\0221\n\tplac" +
-      "ement\030\002 \001(\0132\036.antiphon.history.v1.Placem" +
-      "ent\022\022\n\nview_count\030\003 \001(\003\022\020\n\010replayed\030\004 \001(" +
-      "\010\"\324\001\n\023ReadSnapshotRequest\022\021\n\tbranch_id\030\001" +
-      " \001(\t\022\030\n\013at_revision\030\002 \001(\003H\000\210\001\001\0225\n\013progre" +
-      "ssion\030\003 \001(\0132 .antiphon.message.v1.Progre" +
-      "ssion\022\033\n\016since_revision\030\004 \001(\003H\001\210\001\001\022\031\n\021si" +
-      "nce_incarnation\030\005 \001(\tB\016\n\014_at_revisionB\021\n" +
-      "\017_since_revision\"\254\002\n\024ReadSnapshotRespons" +
-      "e\0225\n\006header\030\001 \001(\0132#.antiphon.history.v1." +
-      "SnapshotHeaderH\000\0223\n\005order\030\002 \001(\0132\".antiph" +
-      "on.history.v1.SnapshotOrderH\000\0223\n\005batch\030\003" +
-      " \001(\0132\".antiphon.history.v1.SnapshotBatch" +
-      "H\000\0225\n\006footer\030\004 \001(\0132#.antiphon.history.v1" +
-      ".SnapshotFooterH\000\0223\n\005delta\030\005 \001(\0132\".antip" +
-      "hon.history.v1.SnapshotDeltaH\000B\007\n\005frame\"" +
-      "\273\001\n\016SnapshotHeader\022+\n\006branch\030\001 \001(\0132\033.ant" +
-      "iphon.history.v1.Branch\022\023\n\013incarnation\030\002" +
-      " \001(\t\022\020\n\010revision\030\003 \001(\003\022,\n\006system\030\004 \001(\0132\034" +
-      ".antiphon.message.v1.Message\022\025\n\rmessage_" +
-      "count\030\005 \001(\003\022\020\n\010is_delta\030\006 \001(\010\"$\n\rSnapsho" +
-      "tOrder\022\023\n\013message_ids\030\001 \003(\t\"!\n\rSnapshotB" +
-      "atch\022\020\n\010messages\030\001 \003(\014\"?\n\rSnapshotDelta\022" +
-      ".\n\004runs\030\001 \003(\0132 .antiphon.history.v1.Snap" +
-      "shotRun\"U\n\013SnapshotRun\022,\n\004kept\030\001 \001(\0132\034.a" +
-      "ntiphon.history.v1.KeptRunH\000\022\016\n\004sent\030\002 \001" +
-      "(\003H\000B\010\n\006source\"\'\n\007KeptRun\022\r\n\005start\030\001 \001(\003" +
-      "\022\r\n\005count\030\002 \001(\003\"7\n\016SnapshotFooter\022\025\n\rmes" +
-      "sage_count\030\001 \001(\003\022\016\n\006sha256\030\002 \001(\014*H\n\007Fork" +
-      "Ids\022\030\n\024FORK_IDS_UNSPECIFIED\020\000\022\021\n\rFORK_ID" +
-      "S_KEEP\020\001\022\020\n\014FORK_IDS_NEW\020\002*\327\001\n\020BranchCha" +
-      "ngeKind\022\"\n\036BRANCH_CHANGE_KIND_UNSPECIFIE" +
-      "D\020\000\022\036\n\032BRANCH_CHANGE_KIND_CREATED\020\001\022!\n\035B" +
-      "RANCH_CHANGE_KIND_MEMBERSHIP\020\002\022\033\n\027BRANCH" +
-      "_CHANGE_KIND_VIEW\020\003\022\037\n\033BRANCH_CHANGE_KIN" +
-      "D_METADATA\020\004\022\036\n\032BRANCH_CHANGE_KIND_DELET" +
-      "ED\020\005*\376\001\n\013MessageKind\022\034\n\030MESSAGE_KIND_UNS" +
-      "PECIFIED\020\000\022\027\n\023MESSAGE_KIND_SYSTEM\020\001\022\034\n\030M" +
-      "ESSAGE_KIND_INSTRUCTION\020\002\022#\n\037MESSAGE_KIN" +
-      "D_ASSISTANT_RESPONSE\020\003\022\037\n\033MESSAGE_KIND_A" +
-      "CTION_REQUEST\020\004\022 \n\034MESSAGE_KIND_ACTION_R" +
-      "ESPONSE\020\005\022\030\n\024MESSAGE_KIND_GENERIC\020\006\022\030\n\024M" +
-      "ESSAGE_KIND_SUMMARY\020\007*I\n\005Order\022\025\n\021ORDER_" +
-      "UNSPECIFIED\020\000\022\023\n\017ORDER_ASCENDING\020\001\022\024\n\020OR" +
-      "DER_DESCENDING\020\0022\256\021\n\016HistoryService\022c\n\014C" +
-      "reateBranch\022(.antiphon.history.v1.Create" +
-      "BranchRequest\032).antiphon.history.v1.Crea" +
-      "teBranchResponse\022Z\n\tGetBranch\022%.antiphon" +
-      ".history.v1.GetBranchRequest\032&.antiphon." +
-      "history.v1.GetBranchResponse\022c\n\014ListBran" +
-      "ches\022(.antiphon.history.v1.ListBranchesR" +
-      "equest\032).antiphon.history.v1.ListBranche" +
-      "sResponse\022c\n\014UpdateBranch\022(.antiphon.his" +
-      "tory.v1.UpdateBranchRequest\032).antiphon.h" +
-      "istory.v1.UpdateBranchResponse\022c\n\014Delete" +
-      "Branch\022(.antiphon.history.v1.DeleteBranc" +
-      "hRequest\032).antiphon.history.v1.DeleteBra" +
-      "nchResponse\022`\n\013TrimHistory\022\'.antiphon.hi" +
-      "story.v1.TrimHistoryRequest\032(.antiphon.h" +
-      "istory.v1.TrimHistoryResponse\022]\n\nForkBra" +
-      "nch\022&.antiphon.history.v1.ForkBranchRequ" +
-      "est\032\'.antiphon.history.v1.ForkBranchResp" +
-      "onse\022b\n\013WatchBranch\022\'.antiphon.history.v" +
-      "1.WatchBranchRequest\032(.antiphon.history." +
-      "v1.WatchBranchResponse0\001\022e\n\014ExportBranch" +
-      "\022(.antiphon.history.v1.ExportBranchReque" +
-      "st\032).antiphon.history.v1.ExportBranchRes" +
-      "ponse0\001\022e\n\014ImportBranch\022(.antiphon.histo" +
-      "ry.v1.ImportBranchRequest\032).antiphon.his" +
-      "tory.v1.ImportBranchResponse(\001\022`\n\013AddMes" +
-      "sages\022\'.antiphon.history.v1.AddMessagesR" +
-      "equest\032(.antiphon.history.v1.AddMessages" +
-      "Response\022l\n\017RespondToAction\022+.antiphon.h" +
-      "istory.v1.RespondToActionRequest\032,.antip" +
-      "hon.history.v1.RespondToActionResponse\022Z" +
-      "\n\tSetSystem\022%.antiphon.history.v1.SetSys" +
-      "temRequest\032&.antiphon.history.v1.SetSyst" +
-      "emResponse\022i\n\016RemoveMessages\022*.antiphon." +
-      "history.v1.RemoveMessagesRequest\032+.antip" +
-      "hon.history.v1.RemoveMessagesResponse\022`\n" +
-      "\013MoveMessage\022\'.antiphon.history.v1.MoveM" +
-      "essageRequest\032(.antiphon.history.v1.Move" +
-      "MessageResponse\022f\n\rClearMessages\022).antip" +
-      "hon.history.v1.ClearMessagesRequest\032*.an" +
-      "tiphon.history.v1.ClearMessagesResponse\022" +
-      "`\n\013GetMessages\022\'.antiphon.history.v1.Get" +
-      "MessagesRequest\032(.antiphon.history.v1.Ge" +
-      "tMessagesResponse\022c\n\014ListMessages\022(.anti" +
-      "phon.history.v1.ListMessagesRequest\032).an" +
-      "tiphon.history.v1.ListMessagesResponse\022]" +
-      "\n\nSelectView\022&.antiphon.history.v1.Selec" +
-      "tViewRequest\032\'.antiphon.history.v1.Selec" +
-      "tViewResponse\022Z\n\tClearView\022%.antiphon.hi" +
-      "story.v1.ClearViewRequest\032&.antiphon.his" +
-      "tory.v1.ClearViewResponse\022e\n\014ReadSnapsho" +
-      "t\022(.antiphon.history.v1.ReadSnapshotRequ" +
-      "est\032).antiphon.history.v1.ReadSnapshotRe" +
-      "sponse0\001\022o\n\020CommitCompaction\022,.antiphon." +
-      "history.v1.CommitCompactionRequest\032-.ant" +
-      "iphon.history.v1.CommitCompactionRespons" +
-      "eBN\n\023antiphon.history.v1P\001Z\035antiphon/his" +
-      "tory/v1;historyv1\352\002\025Antiphon::History::V" +
-      "1b\006proto3"
+      "ion\030\006 \001(\003H\000\210\001\001\022\023\n\013with_branch\030\007 \001(\010B\016\n\014_" +
+      "at_revision\"\236\001\n\024ListMessagesResponse\022\020\n\010" +
+      "revision\030\001 \001(\003\022.\n\010messages\030\002 \003(\0132\034.antip" +
+      "hon.message.v1.Message\022\027\n\017next_page_toke" +
+      "n\030\003 \001(\t\022+\n\006branch\030\004 \001(\0132\033.antiphon.histo" +
+      "ry.v1.Branch\"\205\001\n\021SelectViewRequest\022\021\n\tbr" +
+      "anch_id\030\001 \001(\t\022\023\n\013message_ids\030\002 \003(\t\022\036\n\021ex" +
+      "pected_revision\030\003 \001(\003H\000\210\001\001\022\022\n\nrequest_id" +
+      "\030\004 \001(\tB\024\n\022_expected_revision\"8\n\022SelectVi" +
+      "ewResponse\022\020\n\010revision\030\001 \001(\003\022\020\n\010replayed" +
+      "\030\002 \001(\010\"o\n\020ClearViewRequest\022\021\n\tbranch_id\030" +
+      "\001 \001(\t\022\036\n\021expected_revision\030\002 \001(\003H\000\210\001\001\022\022\n" +
+      "\nrequest_id\030\003 \001(\tB\024\n\022_expected_revision\"" +
+      "7\n\021ClearViewResponse\022\020\n\010revision\030\001 \001(\003\022\020" +
+      "\n\010replayed\030\002 \001(\010\"\271\002\n\027CommitCompactionReq" +
+      "uest\022\021\n\tbranch_id\030\001 \001(\t\0224\n\007summary\030\002 \001(\013" +
+      "2#.antiphon.message.v1.SummaryContent\022\027\n" +
+      "\nmessage_id\030\003 \001(\tH\000\210\001\001\022\025\n\rmetadata_json\030" +
+      "\004 \001(\t\022\030\n\020view_message_ids\030\005 \003(\t\022\035\n\020plann" +
+      "ed_revision\030\006 \001(\003H\001\210\001\001\022\036\n\021expected_revis" +
+      "ion\030\007 \001(\003H\002\210\001\001\022\022\n\nrequest_id\030\010 \001(\tB\r\n\013_m" +
+      "essage_idB\023\n\021_planned_revisionB\024\n\022_expec" +
+      "ted_revision\"\205\001\n\030CommitCompactionRespons" +
+      "e\022\020\n\010revision\030\001 \001(\003\0221\n\tplacement\030\002 \001(\0132\036" +
+      ".antiphon.history.v1.Placement\022\022\n\nview_c" +
+      "ount\030\003 \001(\003\022\020\n\010replayed\030\004 \001(\010\"\324\001\n\023ReadSna" +
+      "pshotRequest\022\021\n\tbranch_id\030\001 \001(\t\022\030\n\013at_re" +
+      "vision\030\002 \001(\003H\000\210\001\001\0225\n\013progression\030\003 \001(\0132 " +
+      ".antiphon.message.v1.Progression\022\033\n\016sinc" +
+      "e_revision\030\004 \001(\003H\001\210\001\001\022\031\n\021since_incarnati" +
+      "on\030\005 \001(\tB\016\n\014_at_revisionB\021\n\017_since_revis" +
+      "ion\"\254\002\n\024ReadSnapshotResponse\0225\n\006header\030\001" +
+      " \001(\0132#.antiphon.history.v1.SnapshotHeade" +
+      "rH\000\0223\n\005order\030\002 \001(\0132\".antiphon.history.v1" +
+      ".SnapshotOrderH\000\0223\n\005batch\030\003 \001(\0132\".antiph" +
+      "on.history.v1.SnapshotBatchH\000\0225\n\006footer\030" +
+      "\004 \001(\0132#.antiphon.history.v1.SnapshotFoot" +
+      "erH\000\0223\n\005delta\030\005 \001(\0132\".antiphon.history.v" +
+      "1.SnapshotDeltaH\000B\007\n\005frame\"\273\001\n\016SnapshotH" +
+      "eader\022+\n\006branch\030\001 \001(\0132\033.antiphon.history" +
+      ".v1.Branch\022\023\n\013incarnation\030\002 \001(\t\022\020\n\010revis" +
+      "ion\030\003 \001(\003\022,\n\006system\030\004 \001(\0132\034.antiphon.mes" +
+      "sage.v1.Message\022\025\n\rmessage_count\030\005 \001(\003\022\020" +
+      "\n\010is_delta\030\006 \001(\010\"$\n\rSnapshotOrder\022\023\n\013mes" +
+      "sage_ids\030\001 \003(\t\"!\n\rSnapshotBatch\022\020\n\010messa" +
+      "ges\030\001 \003(\014\"?\n\rSnapshotDelta\022.\n\004runs\030\001 \003(\013" +
+      "2 .antiphon.history.v1.SnapshotRun\"U\n\013Sn" +
+      "apshotRun\022,\n\004kept\030\001 \001(\0132\034.antiphon.histo" +
+      "ry.v1.KeptRunH\000\022\016\n\004sent\030\002 \001(\003H\000B\010\n\006sourc" +
+      "e\"\'\n\007KeptRun\022\r\n\005start\030\001 \001(\003\022\r\n\005count\030\002 \001" +
+      "(\003\"7\n\016SnapshotFooter\022\025\n\rmessage_count\030\001 " +
+      "\001(\003\022\016\n\006sha256\030\002 \001(\014*H\n\007ForkIds\022\030\n\024FORK_I" +
+      "DS_UNSPECIFIED\020\000\022\021\n\rFORK_IDS_KEEP\020\001\022\020\n\014F" +
+      "ORK_IDS_NEW\020\002*\327\001\n\020BranchChangeKind\022\"\n\036BR" +
+      "ANCH_CHANGE_KIND_UNSPECIFIED\020\000\022\036\n\032BRANCH" +
+      "_CHANGE_KIND_CREATED\020\001\022!\n\035BRANCH_CHANGE_" +
+      "KIND_MEMBERSHIP\020\002\022\033\n\027BRANCH_CHANGE_KIND_" +
+      "VIEW\020\003\022\037\n\033BRANCH_CHANGE_KIND_METADATA\020\004\022" +
+      "\036\n\032BRANCH_CHANGE_KIND_DELETED\020\005*\376\001\n\013Mess" +
+      "ageKind\022\034\n\030MESSAGE_KIND_UNSPECIFIED\020\000\022\027\n" +
+      "\023MESSAGE_KIND_SYSTEM\020\001\022\034\n\030MESSAGE_KIND_I" +
+      "NSTRUCTION\020\002\022#\n\037MESSAGE_KIND_ASSISTANT_R" +
+      "ESPONSE\020\003\022\037\n\033MESSAGE_KIND_ACTION_REQUEST" +
+      "\020\004\022 \n\034MESSAGE_KIND_ACTION_RESPONSE\020\005\022\030\n\024" +
+      "MESSAGE_KIND_GENERIC\020\006\022\030\n\024MESSAGE_KIND_S" +
+      "UMMARY\020\007*I\n\005Order\022\025\n\021ORDER_UNSPECIFIED\020\000" +
+      "\022\023\n\017ORDER_ASCENDING\020\001\022\024\n\020ORDER_DESCENDIN" +
+      "G\020\0022\256\021\n\016HistoryService\022c\n\014CreateBranch\022(" +
+      ".antiphon.history.v1.CreateBranchRequest" +
+      "\032).antiphon.history.v1.CreateBranchRespo" +
+      "nse\022Z\n\tGetBranch\022%.antiphon.history.v1.G" +
+      "etBranchRequest\032&.antiphon.history.v1.Ge" +
+      "tBranchResponse\022c\n\014ListBranches\022(.antiph" +
+      "on.history.v1.ListBranchesRequest\032).anti" +
+      "phon.history.v1.ListBranchesResponse\022c\n\014" +
+      "UpdateBranch\022(.antiphon.history.v1.Updat" +
+      "eBranchRequest\032).antiphon.history.v1.Upd" +
+      "ateBranchResponse\022c\n\014DeleteBranch\022(.anti" +
+      "phon.history.v1.DeleteBranchRequest\032).an" +
+      "tiphon.history.v1.DeleteBranchResponse\022`" +
+      "\n\013TrimHistory\022\'.antiphon.history.v1.Trim" +
+      "HistoryRequest\032(.antiphon.history.v1.Tri" +
+      "mHistoryResponse\022]\n\nForkBranch\022&.antipho" +
+      "n.history.v1.ForkBranchRequest\032\'.antipho" +
+      "n.history.v1.ForkBranchResponse\022b\n\013Watch" +
+      "Branch\022\'.antiphon.history.v1.WatchBranch" +
+      "Request\032(.antiphon.history.v1.WatchBranc" +
+      "hResponse0\001\022e\n\014ExportBranch\022(.antiphon.h" +
+      "istory.v1.ExportBranchRequest\032).antiphon" +
+      ".history.v1.ExportBranchResponse0\001\022e\n\014Im" +
+      "portBranch\022(.antiphon.history.v1.ImportB" +
+      "ranchRequest\032).antiphon.history.v1.Impor" +
+      "tBranchResponse(\001\022`\n\013AddMessages\022\'.antip" +
+      "hon.history.v1.AddMessagesRequest\032(.anti" +
+      "phon.history.v1.AddMessagesResponse\022l\n\017R" +
+      "espondToAction\022+.antiphon.history.v1.Res" +
+      "pondToActionRequest\032,.antiphon.history.v" +
+      "1.RespondToActionResponse\022Z\n\tSetSystem\022%" +
+      ".antiphon.history.v1.SetSystemRequest\032&." +
+      "antiphon.history.v1.SetSystemResponse\022i\n" +
+      "\016RemoveMessages\022*.antiphon.history.v1.Re" +
+      "moveMessagesRequest\032+.antiphon.history.v" +
+      "1.RemoveMessagesResponse\022`\n\013MoveMessage\022" +
+      "\'.antiphon.history.v1.MoveMessageRequest" +
+      "\032(.antiphon.history.v1.MoveMessageRespon" +
+      "se\022f\n\rClearMessages\022).antiphon.history.v" +
+      "1.ClearMessagesRequest\032*.antiphon.histor" +
+      "y.v1.ClearMessagesResponse\022`\n\013GetMessage" +
+      "s\022\'.antiphon.history.v1.GetMessagesReque" +
+      "st\032(.antiphon.history.v1.GetMessagesResp" +
+      "onse\022c\n\014ListMessages\022(.antiphon.history." +
+      "v1.ListMessagesRequest\032).antiphon.histor" +
+      "y.v1.ListMessagesResponse\022]\n\nSelectView\022" +
+      "&.antiphon.history.v1.SelectViewRequest\032" +
+      "\'.antiphon.history.v1.SelectViewResponse" +
+      "\022Z\n\tClearView\022%.antiphon.history.v1.Clea" +
+      "rViewRequest\032&.antiphon.history.v1.Clear" +
+      "ViewResponse\022e\n\014ReadSnapshot\022(.antiphon." +
+      "history.v1.ReadSnapshotRequest\032).antipho" +
+      "n.history.v1.ReadSnapshotResponse0\001\022o\n\020C" +
+      "ommitCompaction\022,.antiphon.history.v1.Co" +
+      "mmitCompactionRequest\032-.antiphon.history" +
+      ".v1.CommitCompactionResponseBN\n\023antiphon" +
+      ".history.v1P\001Z\035antiphon/history/v1;histo" +
+      "ryv1\352\002\025Antiphon::History::V1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -894,13 +895,13 @@ public final class HistoryServiceOuterClass {
     internal_static_antiphon_history_v1_ListMessagesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_ListMessagesRequest_descriptor,
-        new java.lang.String[] { "BranchId", "Kinds", "Order", "PageSize", "PageToken", "AtRevision", "AtRevision", });
+        new java.lang.String[] { "BranchId", "Kinds", "Order", "PageSize", "PageToken", "AtRevision", "WithBranch", "AtRevision", });
     internal_static_antiphon_history_v1_ListMessagesResponse_descriptor =
       getDescriptor().getMessageTypes().get(47);
     internal_static_antiphon_history_v1_ListMessagesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_ListMessagesResponse_descriptor,
-        new java.lang.String[] { "Revision", "Messages", "NextPageToken", });
+        new java.lang.String[] { "Revision", "Messages", "NextPageToken", "Branch", });
     internal_static_antiphon_history_v1_SelectViewRequest_descriptor =
       getDescriptor().getMessageTypes().get(48);
     internal_static_antiphon_history_v1_SelectViewRequest_fieldAccessorTable = new

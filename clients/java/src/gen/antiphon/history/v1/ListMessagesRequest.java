@@ -295,6 +295,23 @@ private static final long serialVersionUID = 0L;
     return atRevision_;
   }
 
+  public static final int WITH_BRANCH_FIELD_NUMBER = 7;
+  private boolean withBranch_ = false;
+  /**
+   * <pre>
+   * Whether the response shall say what the branch is, which spares a GetBranch
+   * beside it and is true at the page's revision. The branch then counts among
+   * the 3 MiB at which a page ends.
+   * </pre>
+   *
+   * <code>bool with_branch = 7;</code>
+   * @return The withBranch.
+   */
+  @java.lang.Override
+  public boolean getWithBranch() {
+    return withBranch_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -331,6 +348,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000001) != 0)) {
       output.writeInt64(6, atRevision_);
+    }
+    if (withBranch_ != false) {
+      output.writeBool(7, withBranch_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -371,6 +391,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeInt64Size(6, atRevision_);
     }
+    if (withBranch_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(7, withBranch_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -399,6 +423,8 @@ private static final long serialVersionUID = 0L;
       if (getAtRevision()
           != other.getAtRevision()) return false;
     }
+    if (getWithBranch()
+        != other.getWithBranch()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -427,6 +453,9 @@ private static final long serialVersionUID = 0L;
       hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
           getAtRevision());
     }
+    hash = (37 * hash) + WITH_BRANCH_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getWithBranch());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -567,6 +596,7 @@ private static final long serialVersionUID = 0L;
       pageSize_ = 0;
       pageToken_ = "";
       atRevision_ = 0L;
+      withBranch_ = false;
       return this;
     }
 
@@ -625,6 +655,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000020) != 0)) {
         result.atRevision_ = atRevision_;
         to_bitField0_ |= 0x00000001;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.withBranch_ = withBranch_;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -702,6 +735,9 @@ private static final long serialVersionUID = 0L;
       if (other.hasAtRevision()) {
         setAtRevision(other.getAtRevision());
       }
+      if (other.getWithBranch() != false) {
+        setWithBranch(other.getWithBranch());
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -770,6 +806,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000020;
               break;
             } // case 48
+            case 56: {
+              withBranch_ = input.readBool();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1336,6 +1377,56 @@ private static final long serialVersionUID = 0L;
     public Builder clearAtRevision() {
       bitField0_ = (bitField0_ & ~0x00000020);
       atRevision_ = 0L;
+      onChanged();
+      return this;
+    }
+
+    private boolean withBranch_ ;
+    /**
+     * <pre>
+     * Whether the response shall say what the branch is, which spares a GetBranch
+     * beside it and is true at the page's revision. The branch then counts among
+     * the 3 MiB at which a page ends.
+     * </pre>
+     *
+     * <code>bool with_branch = 7;</code>
+     * @return The withBranch.
+     */
+    @java.lang.Override
+    public boolean getWithBranch() {
+      return withBranch_;
+    }
+    /**
+     * <pre>
+     * Whether the response shall say what the branch is, which spares a GetBranch
+     * beside it and is true at the page's revision. The branch then counts among
+     * the 3 MiB at which a page ends.
+     * </pre>
+     *
+     * <code>bool with_branch = 7;</code>
+     * @param value The withBranch to set.
+     * @return This builder for chaining.
+     */
+    public Builder setWithBranch(boolean value) {
+      
+      withBranch_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the response shall say what the branch is, which spares a GetBranch
+     * beside it and is true at the page's revision. The branch then counts among
+     * the 3 MiB at which a page ends.
+     * </pre>
+     *
+     * <code>bool with_branch = 7;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearWithBranch() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      withBranch_ = false;
       onChanged();
       return this;
     }

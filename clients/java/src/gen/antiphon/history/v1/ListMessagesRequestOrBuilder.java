@@ -146,4 +146,16 @@ public interface ListMessagesRequestOrBuilder extends
    * @return The atRevision.
    */
   long getAtRevision();
+
+  /**
+   * <pre>
+   * Whether the response shall say what the branch is, which spares a GetBranch
+   * beside it and is true at the page's revision. The branch then counts among
+   * the 3 MiB at which a page ends.
+   * </pre>
+   *
+   * <code>bool with_branch = 7;</code>
+   * @return The withBranch.
+   */
+  boolean getWithBranch();
 }

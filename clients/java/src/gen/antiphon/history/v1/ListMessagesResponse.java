@@ -172,6 +172,44 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int BRANCH_FIELD_NUMBER = 4;
+  private antiphon.history.v1.Branch branch_;
+  /**
+   * <pre>
+   * The branch at the revision read. Absent: it was not asked for.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.Branch branch = 4;</code>
+   * @return Whether the branch field is set.
+   */
+  @java.lang.Override
+  public boolean hasBranch() {
+    return branch_ != null;
+  }
+  /**
+   * <pre>
+   * The branch at the revision read. Absent: it was not asked for.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.Branch branch = 4;</code>
+   * @return The branch.
+   */
+  @java.lang.Override
+  public antiphon.history.v1.Branch getBranch() {
+    return branch_ == null ? antiphon.history.v1.Branch.getDefaultInstance() : branch_;
+  }
+  /**
+   * <pre>
+   * The branch at the revision read. Absent: it was not asked for.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.Branch branch = 4;</code>
+   */
+  @java.lang.Override
+  public antiphon.history.v1.BranchOrBuilder getBranchOrBuilder() {
+    return branch_ == null ? antiphon.history.v1.Branch.getDefaultInstance() : branch_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -195,6 +233,9 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessageV3.isStringEmpty(nextPageToken_)) {
       com.google.protobuf.GeneratedMessageV3.writeString(output, 3, nextPageToken_);
     }
+    if (branch_ != null) {
+      output.writeMessage(4, getBranch());
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -214,6 +255,10 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessageV3.isStringEmpty(nextPageToken_)) {
       size += com.google.protobuf.GeneratedMessageV3.computeStringSize(3, nextPageToken_);
+    }
+    if (branch_ != null) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(4, getBranch());
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -236,6 +281,11 @@ private static final long serialVersionUID = 0L;
         .equals(other.getMessagesList())) return false;
     if (!getNextPageToken()
         .equals(other.getNextPageToken())) return false;
+    if (hasBranch() != other.hasBranch()) return false;
+    if (hasBranch()) {
+      if (!getBranch()
+          .equals(other.getBranch())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -256,6 +306,10 @@ private static final long serialVersionUID = 0L;
     }
     hash = (37 * hash) + NEXT_PAGE_TOKEN_FIELD_NUMBER;
     hash = (53 * hash) + getNextPageToken().hashCode();
+    if (hasBranch()) {
+      hash = (37 * hash) + BRANCH_FIELD_NUMBER;
+      hash = (53 * hash) + getBranch().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -398,6 +452,11 @@ private static final long serialVersionUID = 0L;
       }
       bitField0_ = (bitField0_ & ~0x00000002);
       nextPageToken_ = "";
+      branch_ = null;
+      if (branchBuilder_ != null) {
+        branchBuilder_.dispose();
+        branchBuilder_ = null;
+      }
       return this;
     }
 
@@ -449,6 +508,11 @@ private static final long serialVersionUID = 0L;
       }
       if (((from_bitField0_ & 0x00000004) != 0)) {
         result.nextPageToken_ = nextPageToken_;
+      }
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.branch_ = branchBuilder_ == null
+            ? branch_
+            : branchBuilder_.build();
       }
     }
 
@@ -530,6 +594,9 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00000004;
         onChanged();
       }
+      if (other.hasBranch()) {
+        mergeBranch(other.getBranch());
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -579,6 +646,13 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000004;
               break;
             } // case 26
+            case 34: {
+              input.readMessage(
+                  getBranchFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 34
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1042,6 +1116,161 @@ private static final long serialVersionUID = 0L;
       bitField0_ |= 0x00000004;
       onChanged();
       return this;
+    }
+
+    private antiphon.history.v1.Branch branch_;
+    private com.google.protobuf.SingleFieldBuilderV3<
+        antiphon.history.v1.Branch, antiphon.history.v1.Branch.Builder, antiphon.history.v1.BranchOrBuilder> branchBuilder_;
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     * @return Whether the branch field is set.
+     */
+    public boolean hasBranch() {
+      return ((bitField0_ & 0x00000008) != 0);
+    }
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     * @return The branch.
+     */
+    public antiphon.history.v1.Branch getBranch() {
+      if (branchBuilder_ == null) {
+        return branch_ == null ? antiphon.history.v1.Branch.getDefaultInstance() : branch_;
+      } else {
+        return branchBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     */
+    public Builder setBranch(antiphon.history.v1.Branch value) {
+      if (branchBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        branch_ = value;
+      } else {
+        branchBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     */
+    public Builder setBranch(
+        antiphon.history.v1.Branch.Builder builderForValue) {
+      if (branchBuilder_ == null) {
+        branch_ = builderForValue.build();
+      } else {
+        branchBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     */
+    public Builder mergeBranch(antiphon.history.v1.Branch value) {
+      if (branchBuilder_ == null) {
+        if (((bitField0_ & 0x00000008) != 0) &&
+          branch_ != null &&
+          branch_ != antiphon.history.v1.Branch.getDefaultInstance()) {
+          getBranchBuilder().mergeFrom(value);
+        } else {
+          branch_ = value;
+        }
+      } else {
+        branchBuilder_.mergeFrom(value);
+      }
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     */
+    public Builder clearBranch() {
+      bitField0_ = (bitField0_ & ~0x00000008);
+      branch_ = null;
+      if (branchBuilder_ != null) {
+        branchBuilder_.dispose();
+        branchBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     */
+    public antiphon.history.v1.Branch.Builder getBranchBuilder() {
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return getBranchFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     */
+    public antiphon.history.v1.BranchOrBuilder getBranchOrBuilder() {
+      if (branchBuilder_ != null) {
+        return branchBuilder_.getMessageOrBuilder();
+      } else {
+        return branch_ == null ?
+            antiphon.history.v1.Branch.getDefaultInstance() : branch_;
+      }
+    }
+    /**
+     * <pre>
+     * The branch at the revision read. Absent: it was not asked for.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.Branch branch = 4;</code>
+     */
+    private com.google.protobuf.SingleFieldBuilderV3<
+        antiphon.history.v1.Branch, antiphon.history.v1.Branch.Builder, antiphon.history.v1.BranchOrBuilder> 
+        getBranchFieldBuilder() {
+      if (branchBuilder_ == null) {
+        branchBuilder_ = new com.google.protobuf.SingleFieldBuilderV3<
+            antiphon.history.v1.Branch, antiphon.history.v1.Branch.Builder, antiphon.history.v1.BranchOrBuilder>(
+                getBranch(),
+                getParentForChildren(),
+                isClean());
+        branch_ = null;
+      }
+      return branchBuilder_;
     }
     @java.lang.Override
     public final Builder setUnknownFields(

@@ -80,4 +80,31 @@ public interface ListMessagesResponseOrBuilder extends
    */
   com.google.protobuf.ByteString
       getNextPageTokenBytes();
+
+  /**
+   * <pre>
+   * The branch at the revision read. Absent: it was not asked for.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.Branch branch = 4;</code>
+   * @return Whether the branch field is set.
+   */
+  boolean hasBranch();
+  /**
+   * <pre>
+   * The branch at the revision read. Absent: it was not asked for.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.Branch branch = 4;</code>
+   * @return The branch.
+   */
+  antiphon.history.v1.Branch getBranch();
+  /**
+   * <pre>
+   * The branch at the revision read. Absent: it was not asked for.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.Branch branch = 4;</code>
+   */
+  antiphon.history.v1.BranchOrBuilder getBranchOrBuilder();
 }

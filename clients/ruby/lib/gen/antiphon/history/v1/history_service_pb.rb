@@ -250,11 +250,13 @@ Google::Protobuf::DescriptorPool.generated_pool.build do
       optional :page_size, :int32, 4
       optional :page_token, :string, 5
       proto3_optional :at_revision, :int64, 6
+      optional :with_branch, :bool, 7
     end
     add_message "antiphon.history.v1.ListMessagesResponse" do
       optional :revision, :int64, 1
       repeated :messages, :message, 2, "antiphon.message.v1.Message"
       optional :next_page_token, :string, 3
+      optional :branch, :message, 4, "antiphon.history.v1.Branch"
     end
     add_message "antiphon.history.v1.SelectViewRequest" do
       optional :branch_id, :string, 1

@@ -727,7 +727,15 @@ export interface ListMessagesRequest {
    */
   pageToken: string;
   /** The revision to read at. Absent: the current one, or the token's. */
-  atRevision?: bigint | undefined;
+  atRevision?:
+    | bigint
+    | undefined;
+  /**
+   * Whether the response shall say what the branch is, which spares a GetBranch
+   * beside it and is true at the page's revision. The branch then counts among
+   * the 3 MiB at which a page ends.
+   */
+  withBranch: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -739,6 +747,8 @@ export interface ListMessagesResponse {
   messages: Message[];
   /** Token of the next page. Empty: this is the last. */
   nextPageToken: string;
+  /** The branch at the revision read. Absent: it was not asked for. */
+  branch: Branch | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -5584,7 +5594,16 @@ export const GetMessagesResponse: MessageFns<GetMessagesResponse> = {
 };
 
 function createBaseListMessagesRequest(): ListMessagesRequest {
-  return { branchId: "", kinds: [], order: 0, pageSize: 0, pageToken: "", atRevision: undefined, _unknownFields: {} };
+  return {
+    branchId: "",
+    kinds: [],
+    order: 0,
+    pageSize: 0,
+    pageToken: "",
+    atRevision: undefined,
+    withBranch: false,
+    _unknownFields: {},
+  };
 }
 
 export const ListMessagesRequest: MessageFns<ListMessagesRequest> = {
@@ -5613,6 +5632,9 @@ export const ListMessagesRequest: MessageFns<ListMessagesRequest> = {
         throw new globalThis.Error("value provided for field message.atRevision of type int64 too large");
       }
       writer.uint32(48).int64(message.atRevision);
+    }
+    if (message.withBranch !== false) {
+      writer.uint32(56).bool(message.withBranch);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -5696,6 +5718,14 @@ export const ListMessagesRequest: MessageFns<ListMessagesRequest> = {
             message.atRevision = reader.int64() as bigint;
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.withBranch = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5729,12 +5759,13 @@ export const ListMessagesRequest: MessageFns<ListMessagesRequest> = {
     message.atRevision = (object.atRevision !== undefined && object.atRevision !== null)
       ? BigInt(object.atRevision)
       : undefined;
+    message.withBranch = object.withBranch ?? false;
     return message;
   },
 };
 
 function createBaseListMessagesResponse(): ListMessagesResponse {
-  return { revision: 0n, messages: [], nextPageToken: "", _unknownFields: {} };
+  return { revision: 0n, messages: [], nextPageToken: "", branch: undefined, _unknownFields: {} };
 }
 
 export const ListMessagesResponse: MessageFns<ListMessagesResponse> = {
@@ -5750,6 +5781,9 @@ export const ListMessagesResponse: MessageFns<ListMessagesResponse> = {
     }
     if (message.nextPageToken !== "") {
       writer.uint32(26).string(message.nextPageToken);
+    }
+    if (message.branch !== undefined) {
+      Branch.encode(message.branch, writer.uint32(34).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -5799,6 +5833,14 @@ export const ListMessagesResponse: MessageFns<ListMessagesResponse> = {
             message.nextPageToken = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.branch = Branch.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5827,6 +5869,9 @@ export const ListMessagesResponse: MessageFns<ListMessagesResponse> = {
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
     message.messages = object.messages?.map((e) => Message.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
+    message.branch = (object.branch !== undefined && object.branch !== null)
+      ? Branch.fromPartial(object.branch)
+      : undefined;
     return message;
   },
 };
