@@ -19,7 +19,7 @@ from antiphon_client.adapters.session_branches import BYTES_HELD, SESSIONS_HELD,
 from antiphon_client.adapters.unit_reading import Read, read_units
 from antiphon_client.adapters.units import UnitWriter
 from antiphon_client.errors import BranchExistsError
-from antiphon_client.rpc import PairCall, StreamCall, perform
+from antiphon_client.rpc import StreamCall, perform
 
 FRAMEWORKS = {
     "openai_agents": ("agents", "openai-agents"),
@@ -262,29 +262,34 @@ def test_a_first_reading_is_whole_whatever_its_length(blocking: HistoryClient) -
         assert [record.instruction.instruction for record in found] == texts
 
 
-@pytest.mark.parametrize("write", ["add", "view"])
-def test_a_write_in_the_middle_of_a_first_reading(blocking: HistoryClient, write: str) -> None:
-    """What the branch is and its page are of two revisions then: neither is taken for the other's."""
+def test_a_first_reading_is_one_call(blocking: HistoryClient) -> None:
+    """A write that comes while its answer is on the way changes nothing of it."""
     run = blocking._transport.run
-    branch = SessionBranch("test:middle")
+    branch = SessionBranch("test:first")
     run(branch.append([text_unit("a"), text_unit("b")]))
-    steps = SessionBranch("test:middle").whole()
-    both = next(steps)
-    assert isinstance(both, PairCall)
-    before = run(perform(both.first))
-    if write == "add":
-        run(branch.append([text_unit("c")]))
-    else:
-        seen = Branch.open(blocking, external_key="test:middle")
-        seen.select_view([seen.page().items[1].id])
-    call = steps.send((before, run(perform(both.second))))
-    assert isinstance(call, StreamCall)
+    steps = SessionBranch("test:first").whole()
+    page = run(perform(next(steps)))
+    run(branch.append([text_unit("c")]))
     with pytest.raises(StopIteration) as end:
-        steps.send(run(perform(call)))
+        steps.send(page)
     record, records = end.value.value
-    assert record.revision == 3
-    texts = ["a", "b", "c"] if write == "add" else ["b"]
-    assert read(records) == [{"text": text, "n": 1} for text in texts]
+    assert (record.revision, record.message_count) == (2, 2)
+    assert read(records) == [{"text": text, "n": 1} for text in ("a", "b")]
+
+
+def test_a_first_reading_of_a_view_is_a_stream(blocking: HistoryClient) -> None:
+    run = blocking._transport.run
+    run(SessionBranch("test:view").append([text_unit("a"), text_unit("b")]))
+    seen = Branch.open(blocking, external_key="test:view")
+    seen.select_view([seen.page().items[1].id])
+    steps = SessionBranch("test:view").whole()
+    stream = steps.send(run(perform(next(steps))))
+    assert isinstance(stream, StreamCall)
+    with pytest.raises(StopIteration) as end:
+        steps.send(run(perform(stream)))
+    record, records = end.value.value
+    assert (record.revision, record.view_count) == (3, 1)
+    assert read(records) == [{"text": "b", "n": 1}]
 
 
 @pytest.mark.anyio

@@ -166,6 +166,36 @@ async def test_a_page_also_ends_at_its_bytes_and_holds_one_message_at_least(hist
         assert numbers(await small.ids(branch)) == [0, 1, 2, 3, 4]
 
 
+async def test_a_page_says_what_the_branch_is_where_that_is_asked(history: History) -> None:
+    branch = await history.create(metadata_json='{"a":1}', external_key="paged")
+    await history.add(branch, *(instruction(n) for n in range(4)))
+    first = await page(history, branch, page_size=3, with_branch=True)
+    assert first.branch == await history.branch(branch)
+    assert (first.branch.message_count, first.branch.metadata_json) == (4, '{"a":1}')
+    await history.add(branch, system(9))
+    await history.call(pb.SelectViewRequest(branch_id=branch, message_ids=[uuid_of(1)]))
+    # Every page says it that is asked, at the revision that all of them are read at.
+    later = await page(history, branch, first.next_page_token, with_branch=True)
+    assert later.branch == first.branch == await history.branch(branch, at=2)
+    now = await page(history, branch, with_branch=True)
+    assert now.branch == await history.branch(branch)
+    assert (now.branch.revision, now.branch.view_count, now.branch.system_message_id) == (4, 1, uuid_of(9))
+    past = await page(history, branch, at_revision=1, with_branch=True)
+    assert (past.branch, list(past.messages)) == (await history.branch(branch, at=1), [])
+    for token in ("", first.next_page_token):
+        assert not (await page(history, branch, token)).HasField("branch")
+
+
+async def test_the_branch_counts_among_the_bytes_of_a_page(history: History) -> None:
+    branch = await history.create(metadata_json='{"a":"' + "x" * 2000 + '"}')
+    await history.add(branch, *(instruction(n, "x" * 1000) for n in range(5)))
+    small = History(history.store, Limits(page_bytes=4500))
+    assert len((await page(small, branch)).messages) == 4
+    assert len((await page(small, branch, with_branch=True)).messages) == 2
+    smaller = History(history.store, Limits(page_bytes=2000))
+    assert len((await page(smaller, branch, with_branch=True)).messages) == 1
+
+
 async def test_page_sizes_are_coerced(history: History) -> None:
     branch = await history.create()
     for start in (0, 1000):

@@ -87,6 +87,15 @@ def test_add_one_and_many_and_read_back(branch: Branch) -> None:
     assert stored == first
 
 
+def test_a_page_says_what_the_branch_is_where_that_is_asked(history: HistoryClient, branch: Branch) -> None:
+    branch.add([Instruction.create("a"), Instruction.create("b")])
+    page = history.list_messages(branch.branch_id, page_size=1, with_branch=True)
+    assert page.branch == history.get_branch(branch.branch_id)
+    assert page.branch is not None
+    assert page.branch.message_count == 2
+    assert history.list_messages(branch.branch_id).branch is None
+
+
 def test_a_repeated_request_id_returns_the_first_answer(branch: Branch) -> None:
     message, request_id = Instruction.create("once"), new_ordered_id()
     first = branch.add(message, request_id=request_id)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.history.v1 import branch_pb2 as branch_pb
+from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2 as message_pb
 from history_service import encoding
@@ -32,8 +33,11 @@ def test_pages_of_messages(messages: list[message_pb.Message], revision: int, to
     bodies = bodies_of(messages)
     got = pb.GetMessagesResponse.FromString(encoding.get_messages_response(revision, bodies))
     assert got == pb.GetMessagesResponse(revision=revision, messages=messages)
-    page = pb.ListMessagesResponse.FromString(encoding.list_messages_response(revision, bodies, token))
-    assert page == pb.ListMessagesResponse(revision=revision, messages=messages, next_page_token=token)
+    for branch in (None, branch_pb.Branch(branch_id=token, revision=revision)):
+        page = encoding.list_messages_response(revision, bodies, token, branch)
+        assert pb.ListMessagesResponse.FromString(page) == pb.ListMessagesResponse(
+            revision=revision, messages=messages, next_page_token=token, branch=branch
+        )
 
 
 @given(MESSAGES)

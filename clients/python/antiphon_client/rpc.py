@@ -93,28 +93,14 @@ class UploadCall(Generic[R]):
     decode: Callable[[Any], R]
 
 
-@dataclass(frozen=True, slots=True)
-class PairCall:
-    """Two requests of which neither waits for the other's response, where the transport can send both."""
-
-    first: UnaryCall[Any]
-    second: UnaryCall[Any]
-
-
 Call: TypeAlias = UnaryCall[T] | StreamCall[T] | UploadCall[T]
-Steps: TypeAlias = Generator[UnaryCall[Any] | StreamCall[Any] | UploadCall[Any] | PairCall, Any, T]
+Steps: TypeAlias = Generator[UnaryCall[Any] | StreamCall[Any] | UploadCall[Any], Any, T]
 
 
 def perform(call: Call[T]) -> Steps[T]:
     """Make one call inside an operation, by ``yield from``, and return its answer."""
     answer: T = yield call
     return answer
-
-
-def perform_both(first: UnaryCall[R], second: UnaryCall[T]) -> Steps[tuple[R, T]]:
-    """Make two calls at once, as :func:`perform` makes one; if both fail, the first one's error is raised."""
-    answers: tuple[R, T] = yield PairCall(first, second)
-    return answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +172,7 @@ class SyncTransport:
                 raise client_closed(self._endpoint) from None
             raise
 
-    def _answer(self, call: Call[Any] | PairCall) -> Any:
-        if isinstance(call, PairCall):
-            return self._answer(call.first), self._answer(call.second)
+    def _answer(self, call: Call[Any]) -> Any:
         with client_call(f"{self._service}/{call.method}", self._options.metadata) as metadata:
             return self._answer_to(call, metadata)
 
@@ -242,7 +226,7 @@ class AsyncTransport:
             result: T = end.value
             return result
 
-    async def _answer_shielded(self, call: Call[Any] | PairCall) -> Any:
+    async def _answer_shielded(self, call: Call[Any]) -> Any:
         answering = asyncio.ensure_future(self._answer(call))
         self._shielded.add(answering)  # An event loop holds its tasks weakly.
         answering.add_done_callback(self._shielded.discard)
@@ -281,21 +265,9 @@ class AsyncTransport:
             text = "the client was closed"
             raise transport_error(grpc.StatusCode.CANCELLED, text, self._endpoint) from None
 
-    async def _answer(self, call: Call[Any] | PairCall) -> Any:
-        if isinstance(call, PairCall):
-            return await self._answer_both(call)
+    async def _answer(self, call: Call[Any]) -> Any:
         with client_call(f"{self._service}/{call.method}", self._options.metadata) as metadata:
             return await self._answer_to(call, metadata)
-
-    async def _answer_both(self, call: PairCall) -> tuple[Any, Any]:
-        # Both are waited for: a failure that nobody takes would be logged.
-        answers = await asyncio.gather(
-            self._answer(call.first), self._answer(call.second), return_exceptions=True
-        )
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-        return answers
 
     async def _answer_to(self, call: Call[Any], metadata: Metadata) -> Any:
         try:

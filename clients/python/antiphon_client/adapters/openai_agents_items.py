@@ -24,12 +24,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from antiphon.message.v1 import message_pb2 as pb
-from antiphon_client.adapters.unit_reading import arguments_text, value_of_record
+from antiphon_client.adapters.unit_reading import arguments_text, value_of_record, value_of_text
 from antiphon_client.adapters.units import UnitWriter, opaque_block, text_block
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.openai_chat.parts import PROVIDER, read_part
 
 METADATA_KEY: Final = "openai_agents"
+
+# A method that is looked up with each message takes half as long again.
+_has_field: Final = pb.Message.HasField
 
 _SYSTEM_ROLES: Final = ("system", "developer")
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
@@ -61,10 +64,19 @@ def item_of(record: pb.Message, kind: str | None, item_id: str | None) -> dict[s
     """Return the item that a record alone stands for, in the form the framework makes; None for none."""
     # In the order of how many there are: this runs for every item of a session.
     if kind == "instruction":
-        by_system = record.HasField("sender") and record.sender.role == pb.ROLE_SYSTEM
+        by_system = _has_field(record, "sender") and record.sender.role == pb.ROLE_SYSTEM
         return {"content": record.instruction.instruction, "role": "system" if by_system else "user"}
     if kind == "assistant_response":
-        return _assistant_item(record.assistant_response, item_id)
+        text = record.assistant_response.assistant_response
+        if item_id is None:
+            return _reasoning(record.assistant_response) or {"content": text, "role": "assistant"}
+        return {
+            "id": item_id,
+            "content": [{"annotations": [], "text": text, "type": "output_text", "logprobs": []}],
+            "role": "assistant",
+            "status": "completed",
+            "type": "message",
+        }
     if kind == "action_request":
         return _call_item(record, item_id)
     if kind == "action_response":
@@ -87,14 +99,6 @@ def _other(item: dict[str, Any]) -> pb.Message:
         writer.place((), "value")
         writer.finish(METADATA_KEY, item)
     return record
-
-
-def _assistant_item(turn: pb.AssistantResponseContent, item_id: str | None) -> dict[str, Any]:
-    text = turn.assistant_response
-    if item_id is None:
-        return _reasoning(turn) or {"content": text, "role": "assistant"}
-    part = {"annotations": [], "text": text, "type": "output_text", "logprobs": []}
-    return {"id": item_id, "content": [part], "role": "assistant", "status": "completed", "type": "message"}
 
 
 def _reasoning(turn: pb.AssistantResponseContent) -> dict[str, Any] | None:
@@ -123,7 +127,7 @@ def _call_item(record: pb.Message, item_id: str | None) -> dict[str, Any]:
 
 def _output_item(record: pb.Message) -> dict[str, Any]:
     answer = record.action_response
-    output = answer.error if answer.HasField("error") else value_of_record(record)
+    output = answer.error if answer.HasField("error") else value_of_text(answer.output_json or "null")
     if not isinstance(output, (str, list)):
         output = answer.output_json
     call_id = answer.provider_call_id or answer.action_request_id

@@ -61,28 +61,15 @@ def read_units(records: Sequence[pb.Message], key: str, usual: Usual) -> Read:
     where a thing has several values.
     """
     metadata = [record.metadata_json for record in records]
-    spliced = _spliced(records, metadata, key)
-    if None not in spliced:
-        return Read(spliced, list(range(len(spliced))))
-    things: list[Any] = []
-    others: list[int] = []
-    short = f'{{"{key}":"'
-    start = len(short)
-    for index, (entry, thing) in enumerate(zip(metadata, spliced, strict=True)):
-        if thing is None:
-            if not entry:
-                record = records[index]
-                thing = usual(record, record.WhichOneof("content"), None)
-            # A text that ends where the entry does, nothing in it being escaped.
-            elif entry.startswith(short) and entry.find('"', start) == len(entry) - 2 and "\\" not in entry:
-                record = records[index]
-                thing = usual(record, record.WhichOneof("content"), entry[start:-2])
-            else:
-                others.append(index)
-        things.append(thing)
-    if others:
-        _read_others(things, records, others, key, usual)
-    texts = [index for index, thing in enumerate(spliced) if thing is not None] if any(spliced) else []
+    entries = _texts(metadata, key)
+    if entries is not None:
+        alone = zip(records, entries, strict=True)
+        found = [usual(record, _kind_of(record, "content"), entry) for record, entry in alone]
+        return Read([thing for thing in found if thing is not None], [])
+    things: list[Any] = _spliced(records, metadata, key)
+    texts = [index for index, thing in enumerate(things) if thing is not None]
+    if len(texts) < len(things):
+        _read_others(things, records, metadata, key, usual)
     return _without_gaps(things, texts) if None in things else Read(things, texts)
 
 
@@ -98,8 +85,12 @@ def value_of_record(record: pb.Message) -> Any:
     kind = record.WhichOneof("content")
     if kind not in _VALUE_TEXTS:
         return None
-    text = _VALUE_TEXTS[kind](record)
-    # JSON text of a text in which nothing is escaped, as most outputs of tools are.
+    return value_of_text(_VALUE_TEXTS[kind](record))
+
+
+def value_of_text(text: str) -> Any:
+    """Return the JSON value that a text is of."""
+    # A text in which nothing is escaped, as most outputs of tools are.
     if text[0] == text[-1] == '"' and "\\" not in text:
         return text[1:-1]
     return json.loads(text)
@@ -109,6 +100,9 @@ def arguments_text(request: pb.ActionRequestContent) -> str:
     """Return the text of a call's arguments, as the provider gave it where that was no JSON object."""
     return request.arguments_text if request.HasField("arguments_text") else request.arguments_json
 
+
+# A method that is looked up with each message takes half as long again.
+_kind_of: Final = pb.Message.WhichOneof
 
 _TEXTS: Final[dict[str | None, Callable[[pb.Message], str]]] = {
     "instruction": attrgetter("instruction.instruction"),
@@ -225,7 +219,7 @@ def _filled_entries(
 
 def _json_texts(records: Sequence[pb.Message], *, is_value: bool) -> list[str | None]:
     """Return the JSON text of each record's value, None where it has none, or of its text."""
-    kinds = [record.WhichOneof("content") for record in records]
+    kinds = [_kind_of(record, "content") for record in records]
     if is_value:
         return [
             _VALUE_TEXTS[kind](record) if kind in _VALUE_TEXTS else None
@@ -244,6 +238,23 @@ def _json_texts(records: Sequence[pb.Message], *, is_value: bool) -> list[str | 
     ]
 
 
+def _texts(metadata: Sequence[str], key: str) -> list[str | None] | None:
+    """Return the text that each entry is, None where there is no entry; None if any is longer.
+
+    All are looked at together, a fifth of the time that it takes one by one:
+    texts without quotes and escapes, between what stands before and behind such
+    a text, are the very metadata.
+    """
+    begin, end = f'{{"{key}":"', '"}'
+    texts = [entry[len(begin) : -len(end)] if entry else None for entry in metadata]
+    given = [text for text in texts if text is not None]
+    all_given = "".join(given)
+    if '"' in all_given or "\\" in all_given:
+        return None
+    written = f"{begin}{(end + begin).join(given)}{end}" if given else ""
+    return texts if written == "".join(metadata) else None
+
+
 def _place(at: str) -> _Place | None:
     """Return the place that the end of an entry's text names; None where it is of another form."""
     if not at.endswith("]]}}"):
@@ -256,15 +267,16 @@ def _place(at: str) -> _Place | None:
 
 
 def _read_others(
-    things: list[Any], records: Sequence[pb.Message], indexes: Sequence[int], key: str, usual: Usual
+    things: list[Any], records: Sequence[pb.Message], metadata: Sequence[str], key: str, usual: Usual
 ) -> None:
-    """Put in the things of the first records that have longer entries; None for what is none."""
-    texts = [records[index].metadata_json for index in indexes]
-    entries = {index: entry.get(key) for index, entry in zip(indexes, _parsed(texts), strict=True)}
+    """Put in the things that are not there yet; None stays for what is none."""
+    indexes = [index for index, thing in enumerate(things) if thing is None]
+    parsed = _parsed([metadata[index] or "{}" for index in indexes])
+    entries = {index: entry.get(key) for index, entry in zip(indexes, parsed, strict=True)}
     for index, entry in entries.items():
         record = records[index]
         if entry is None or isinstance(entry, str):
-            things[index] = usual(record, record.WhichOneof("content"), entry)
+            things[index] = usual(record, _kind_of(record, "content"), entry)
         elif isinstance(entry, dict):
             last = _last_number(entry["at"])
             if all(entries.get(index + number) == number for number in range(1, last + 1)):
