@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.history.v1 import branch_pb2 as branch_pb
-from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.message.v1 import message_pb2 as message_pb
 from history_service import encoding

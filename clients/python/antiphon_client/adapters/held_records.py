@@ -124,9 +124,9 @@ def _branch_call(branch_id: str) -> UnaryCall[branch_pb2.Branch]:
 def _whole(branch_id: str) -> Steps[_Held]:
     """Read a branch of which nothing is held.
 
-    It is mostly a short one without a view, and then one page of its full order:
-    one reply in place of five frames, decoded as it is received. It is whole or
-    it does not come, as a stream with a footer is.
+    It is mostly a short one without a view, and then one page of its full order,
+    which says what the branch is: one reply in place of six frames, decoded as it
+    is received. It is whole or it does not come, as a stream with a footer is.
     """
     page = yield from perform(page_call(branch_id, with_branch=True))
     branch, records = page.branch, list(page.messages)

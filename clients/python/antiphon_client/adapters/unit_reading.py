@@ -57,7 +57,7 @@ def read_units(records: Sequence[pb.Message], key: str, usual: Usual) -> Read:
 
     A record without the framework's entry, such as one that another client
     wrote, gives what ``usual`` makes of it. A thing of which a record was
-    removed, or is not in the view, is left out. Cost: about 2 µs a record, 5 µs
+    removed, or is not in the view, is left out. Cost: about 1.5 µs a record, 5 µs
     where a thing has several values.
     """
     metadata = [record.metadata_json for record in records]
@@ -246,6 +246,8 @@ def _texts(metadata: Sequence[str], key: str) -> list[str | None] | None:
     a text, are the very metadata.
     """
     begin, end = f'{{"{key}":"', '"}'
+    if not next(filter(None, metadata), begin).startswith(begin):
+        return None
     texts = [entry[len(begin) : -len(end)] if entry else None for entry in metadata]
     given = [text for text in texts if text is not None]
     all_given = "".join(given)
