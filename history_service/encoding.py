@@ -45,12 +45,15 @@ def get_messages_response(revision: int, bodies: Sequence[bytes]) -> bytes:
     return b"".join((head, *_GET_MESSAGES.parts(bodies)))
 
 
-def list_messages_response(
-    revision: int, bodies: Sequence[bytes], next_page_token: str, branch: branch_pb.Branch | None
-) -> bytes:
-    """Encode a ListMessagesResponse."""
+def list_messages_head(revision: int, next_page_token: str, branch: branch_pb.Branch | None) -> bytes:
+    """Encode a ListMessagesResponse but for its messages, which follow."""
     head = history_pb.ListMessagesResponse(revision=revision, next_page_token=next_page_token, branch=branch)
-    return b"".join((head.SerializeToString(), *_LIST_MESSAGES.parts(bodies)))
+    return head.SerializeToString()
+
+
+def listed_messages(bodies: Sequence[bytes]) -> bytes:
+    """Encode the messages of a ListMessagesResponse."""
+    return b"".join(_LIST_MESSAGES.parts(bodies))
 
 
 def snapshot_header(header: history_pb.SnapshotHeader, system: bytes | None) -> bytes:

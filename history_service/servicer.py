@@ -34,7 +34,6 @@ from history_service.domain import (
     deltas,
     forks,
     importing,
-    lists,
     membership,
     reads,
     retention,
@@ -44,6 +43,7 @@ from history_service.domain.clones import Clones, clone_messages
 from history_service.domain.prepared import PreparedMessage, Stamper
 from history_service.domain.watching import Watch
 from history_service.domain.writes import is_replay, write_branch, write_once
+from history_service.message_pages import MessagePages
 from history_service.signals import Signals
 from history_service.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
 from history_service.snapshot_frames import SnapshotFrames
@@ -86,7 +86,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             make_message_ids: Returns so many for messages.
             watch_times: How long a watch is quiet.
             keeping: How long deleted branches and former revisions are kept.
-            snapshot_cache_bytes: Bytes of encoded snapshots kept in memory; 0 keeps none.
+            snapshot_cache_bytes: Bytes of encoded snapshots and pages kept in memory; 0 keeps none.
         """
         self._store = store
         self._limits = limits
@@ -96,6 +96,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         self._signals = Signals()
         self._cache = SnapshotCache(snapshot_cache_bytes)
         self._snapshots = SnapshotFrames(store, limits, self._cache, trimming=keeping.revisions > 0)
+        self._pages = MessagePages(store, limits, self._cache)
         self._write_calls = WriteCalls(clock)
 
     def figures(self) -> Sequence[Published]:
@@ -275,19 +276,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> Spliced:
         """List messages in order."""
         checks.check_list_messages(request)
-        descending, kinds = request.order == pb.ORDER_DESCENDING, sorted(set(request.kinds))
-        tenant_id, at_revision = current_call().tenant_id, _at_revision(request)
-        wanted = lists.MessageList(
-            tenant_id, request.branch_id, at_revision, kinds, descending, request.with_branch
-        )
-        filters = (tenant_id, request.branch_id, kinds, descending)
-        position = paging.read_message_token(request.page_token, filters) if request.page_token else None
-        limit = paging.page_limit(request.page_size, self._limits.page_messages)
-        page = await self._store.read(
-            lambda tx: lists.list_messages(tx, wanted, position, limit, self._limits.page_bytes)
-        )
-        token = paging.message_token(filters, page.next_position) if page.next_position else ""
-        return encoding.list_messages_response(page.revision, page.bodies, token, page.branch)
+        return await self._pages.answer(current_call().tenant_id, request)
 
     async def ReadSnapshot(self, request: pb.ReadSnapshotRequest, context: Context) -> AsyncIterator[Spliced]:
         """Stream a selection of a branch at one revision."""

@@ -1,4 +1,4 @@
-"""Encoded snapshots kept in memory, so that a branch read again is neither read nor encoded again.
+"""Encoded snapshots and pages kept in memory, so that a branch read again is neither read nor encoded again.
 
 What a branch holds at a revision never changes, so what is kept is never wrong;
 it can only be of no use any more. Whoever reads asks the store first whether the
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from antiphon_client.edge.metrics import Figure
+from history_service.domain.lists import KnownPage
 from history_service.domain.reads import Snapshot
 from history_service.snapshot_stream import Batch
 
@@ -41,12 +42,30 @@ class KeptFrames:
         return sum(map(len, self.order)) + sum(len(batch.part) for batch in self.batches)
 
 
+@dataclass(frozen=True, slots=True)
+class KeptPage:
+    """A page of a list that holds a whole branch, in its order.
+
+    Attributes:
+        known: Which page it is.
+        fields: Its messages, as they stand in the encoded response.
+    """
+
+    known: KnownPage
+    fields: bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes of the page."""
+        return len(self.fields)
+
+
 _Branch = tuple[str, str, str]
-"""Tenant, branch id, incarnation."""
+"""Tenant, branch id, incarnation; a page has none in the place of the last."""
 
 
 class SnapshotCache:
-    """The frames of the newest snapshot read of each branch; those least in use go first.
+    """The newest snapshot read of each branch, and the page that held it; those least in use go first.
 
     Belongs to one event loop. Holds ``max_bytes`` at most, and as much again of
     frames that are being gathered.
@@ -59,7 +78,7 @@ class SnapshotCache:
             max_bytes: Bytes of frames kept at most; 0 keeps none.
         """
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[_Branch, KeptFrames] = OrderedDict()
+        self._kept: OrderedDict[_Branch, KeptFrames | KeptPage] = OrderedDict()
         self._bytes = 0
         self._gathered = 0
         self._drops = 0
@@ -80,7 +99,9 @@ class SnapshotCache:
                 lambda: self._misses,
                 is_count=True,
             ),
-            Figure("antiphon_snapshot_cache_bytes", "Bytes of the kept frames.", lambda: self._bytes),
+            Figure(
+                "antiphon_snapshot_cache_bytes", "Bytes of the kept frames and pages.", lambda: self._bytes
+            ),
         )
 
     def count(self, snapshot: Snapshot, *, is_hit: bool) -> None:
@@ -97,11 +118,30 @@ class SnapshotCache:
         """Return what is kept of a snapshot's branch, of its revision or another; None for a selection."""
         if snapshot.chosen is not None:
             return None
-        branch = _branch(snapshot)
-        kept = self._kept.get(branch)
-        if kept is not None:
-            self._kept.move_to_end(branch)
-        return kept
+        kept = self._used(_branch(snapshot))
+        return kept if isinstance(kept, KeptFrames) else None
+
+    @property
+    def drops(self) -> int:
+        """How often branches were let go of."""
+        return self._drops
+
+    def find_page(self, tenant_id: str, branch_id: str) -> KeptPage | None:
+        """Return the page that was kept last of a branch with this id, of whatever revision."""
+        kept = self._used((tenant_id, branch_id, ""))
+        return kept if isinstance(kept, KeptPage) else None
+
+    def keep_page(self, tenant_id: str, branch_id: str, page: KeptPage, drops: int) -> None:
+        """Keep a page.
+
+        Args:
+            tenant_id: Whose branch.
+            branch_id: Which.
+            page: The page.
+            drops: ``drops`` from before it was read: it is not kept if more was let go of meanwhile.
+        """
+        if drops == self._drops:
+            self._put((tenant_id, branch_id, ""), page)
 
     def drop(self, tenant_id: str, branch_id: str) -> None:
         """Let go of a branch that was deleted or trimmed, and of all that is being gathered."""
@@ -116,12 +156,21 @@ class SnapshotCache:
     def _keep(self, snapshot: Snapshot, kept: KeptFrames) -> None:
         branch = _branch(snapshot)
         former = self._kept.get(branch)
-        size = kept.size
-        if size > self._max_bytes or (former is not None and former.at > kept.at):
+        if not isinstance(former, KeptFrames) or former.at <= kept.at:
+            self._put(branch, kept)
+
+    def _used(self, branch: _Branch) -> KeptFrames | KeptPage | None:
+        kept = self._kept.get(branch)
+        if kept is not None:
+            self._kept.move_to_end(branch)
+        return kept
+
+    def _put(self, branch: _Branch, kept: KeptFrames | KeptPage) -> None:
+        if kept.size > self._max_bytes:
             return
         self._remove(branch)
         self._kept[branch] = kept
-        self._bytes += size
+        self._bytes += kept.size
         while self._bytes > self._max_bytes:
             self._remove(next(iter(self._kept)))
 

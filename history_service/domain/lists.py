@@ -48,6 +48,23 @@ class MessageList:
     with_branch: bool
 
 
+@dataclass(frozen=True, slots=True)
+class KnownPage:
+    """A page that is at hand: all messages of a branch, in order, at its revision.
+
+    Attributes:
+        incarnation: The branch's.
+        revision: The revision.
+        count: Messages of the page.
+        size: Their bytes.
+    """
+
+    incarnation: str
+    revision: int
+    count: int
+    size: int
+
+
 class ListedMessages(NamedTuple):
     """One page of a list."""
 
@@ -57,14 +74,23 @@ class ListedMessages(NamedTuple):
     """Where the next page starts; None at the end."""
     branch: branch_pb.Branch | None
     """The branch at the revision; None if it was not asked for."""
+    is_known: bool = False
+    """Whether it is the page at hand, and was not read."""
 
 
 def list_messages(
-    tx: ReadTransaction, wanted: MessageList, position: MessagePosition | None, limit: int, max_bytes: int
+    tx: ReadTransaction,
+    wanted: MessageList,
+    position: MessagePosition | None,
+    limit: int,
+    max_bytes: int,
+    known: KnownPage | None = None,
 ) -> ListedMessages:
     """Read a page of at most ``limit`` messages; it ends before it passes ``max_bytes``.
 
-    The branch, where it is asked for, counts among these bytes.
+    The branch, where it is asked for, counts among these bytes. A page that is
+    at hand is not read if it is the one that is wanted, which is one of all
+    kinds in their order.
 
     Raises:
         BranchNotFoundError: There is no such branch.
@@ -80,6 +106,15 @@ def list_messages(
         _check_position(branch, wanted, position)
         at, after = revision_to_read(branch, position.revision), position.after
     described = describe(tx, branch, at) if wanted.with_branch else None
+    if described is not None:
+        max_bytes -= described.ByteSize()
+    if (
+        known is not None
+        and (known.incarnation, known.revision) == (branch.incarnation, at)
+        and known.count <= limit
+        and known.size <= max_bytes
+    ):
+        return ListedMessages(at, [], None, described, is_known=True)
     try:
         page = tx.read_messages(
             branch.key,
@@ -87,7 +122,7 @@ def list_messages(
             view=None,
             after=after,
             limit=limit,
-            max_bytes=max_bytes if described is None else max_bytes - described.ByteSize(),
+            max_bytes=max_bytes,
             kinds=wanted.kinds,
             descending=wanted.descending,
         )
