@@ -13,7 +13,7 @@ opened     a new client or engine: ours opens a channel beside one that is in us
 first      the channel, engine or service is kept; a new session object of a client that
            holds nothing of the session; a session that has no engine opens its file
 first of   as first, of a branch that the service has not read before: it is another copy
-a branch   of the session each time, with nothing of it among the service's kept frames
+a branch   of the session each time, with nothing of it among the service's kept pages
 again      the session object is kept, as from turn to turn of a conversation
 
 The times are medians of all loads; beside their ratio stands that of the shortest
