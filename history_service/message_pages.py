@@ -55,7 +55,8 @@ class MessagePages:
         if kept is not None and page.is_known:
             return head + kept.fields
         fields = encoding.listed_messages(page.bodies)
+        # One that had room for the branch has room whenever the revision is the same.
         if is_front and at_revision is None and not token and page.bodies and page.branch is not None:
-            whole = lists.KnownPage(page.branch.incarnation, page.revision, len(page.bodies), len(fields))
+            whole = lists.KnownPage(page.branch.incarnation, page.revision, len(page.bodies))
             self._cache.keep_page(tenant_id, request.branch_id, KeptPage(whole, fields), drops)
         return head + fields

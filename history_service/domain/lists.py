@@ -56,13 +56,11 @@ class KnownPage:
         incarnation: The branch's.
         revision: The revision.
         count: Messages of the page.
-        size: Their bytes.
     """
 
     incarnation: str
     revision: int
     count: int
-    size: int
 
 
 class ListedMessages(NamedTuple):
@@ -112,7 +110,6 @@ def list_messages(
         known is not None
         and (known.incarnation, known.revision) == (branch.incarnation, at)
         and known.count <= limit
-        and known.size <= max_bytes
     ):
         return ListedMessages(at, [], None, described, is_known=True)
     try:

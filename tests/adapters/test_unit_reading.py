@@ -75,11 +75,20 @@ def test_things_keep_their_places_among_records_without_an_entry() -> None:
         ('{"test": "id"}', "id"),
         ('{"test":"id"} ', "id"),
         ('{"test2":"id"}', None),
+        ('{"mine":"id"}', None),
+        ('{"mine":1000}', None),
         ('{"mine":{"test":"id"}}', None),
     ],
 )
 def test_an_entry_that_is_a_text_is_found_however_it_is_spelled(metadata: str, entry: str | None) -> None:
-    assert read_units([bare("a", metadata)], "test", said).values() == [("a", entry)]
+    record, other = bare("a", metadata), bare("b", '{"test":"other"}')
+    assert read_units([record], "test", said).values() == [("a", entry)]
+    # Among others that are texts too, which are looked at together.
+    assert read_units([other, record, other], "test", said).values() == [
+        ("b", "other"),
+        ("a", entry),
+        ("b", "other"),
+    ]
 
 
 @pytest.mark.parametrize(
