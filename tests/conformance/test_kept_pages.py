@@ -46,13 +46,13 @@ class WatchedStore:
 
     async def read(self, work: Callable[[ReadTransaction], T]) -> T:
         """Read through a transaction that counts."""
-        return await self._store.read(lambda tx: work(Reads(tx, self)))  # type: ignore[arg-type]
+        return await self._store.read(lambda tx: work(Reads(tx, self)))
 
 
 def watched(history: History, limits: Limits | None = None, **fields: Any) -> tuple[History, WatchedStore]:
     """A service with a cache of its own over the same store."""
     store = WatchedStore(history.store)
-    return History(store, limits or Limits(), **fields), store  # type: ignore[arg-type]
+    return History(store, limits or Limits(), **fields), store
 
 
 async def page(history: History, branch: str, **fields: Any) -> pb.ListMessagesResponse:
