@@ -49,7 +49,7 @@ class HistorySettings(EdgeSettings):
         deleted_retention_seconds: How long a deleted branch's bytes are kept,
             unless a purge is asked for.
         kept_revisions: How many of a branch's newest revisions are kept at least; 0 keeps all.
-        snapshot_cache_bytes: Bytes of encoded snapshots kept in memory; 0 keeps none.
+        snapshot_cache_bytes: Bytes of encoded snapshots and pages kept in memory; 0 keeps none.
         commit_budget_seconds: What a write is given to be committed: one whose deadline
             leaves less is DEADLINE_EXCEEDED at once and not written; 0 tries every one.
         encryption_keys: The file of the master keys that the store encrypts with; None writes in clear.
