@@ -16,6 +16,9 @@ from history_service.domain.lists import KnownPage
 from history_service.domain.reads import Snapshot
 from history_service.snapshot_stream import Batch
 
+MOST_KEPT = 10_000
+"""Snapshots and pages kept at most, whatever their bytes: one of no message takes memory, too."""
+
 DEFAULT_CACHE_BYTES = 64 * 2**20
 """What is kept at most, where nothing else is said."""
 
@@ -171,7 +174,7 @@ class SnapshotCache:
         self._remove(branch)
         self._kept[branch] = kept
         self._bytes += kept.size
-        while self._bytes > self._max_bytes:
+        while self._bytes > self._max_bytes or len(self._kept) > MOST_KEPT:
             self._remove(next(iter(self._kept)))
 
     def _remove(self, branch: _Branch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.errors import AntiphonError, BranchDeletedError, RevisionExpiredError
 from antiphon_client.limits import Limits
-from history_service import snapshot_stream
+from history_service import snapshot_cache, snapshot_stream
 from history_service.domain.reads import Snapshot
 from history_service.snapshot_cache import SnapshotCache
 from history_service.snapshot_stream import Batch
@@ -394,3 +394,18 @@ async def test_what_is_kept_is_not_read_where_it_is_opened(
     first = await frames(service, branch)
     monkeypatch.delattr(snapshot_stream, "read_front")
     assert await frames(service, branch) == first
+
+
+async def test_branches_without_messages_make_room_too(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot_cache, "MOST_KEPT", 3)
+    cache, snapshots = SnapshotCache(1000), []
+    for branch in [await history.create(number) for number in range(1, 6)]:
+        snapshot = Snapshot(
+            await history.branch(branch), BranchKey("", branch, branch), 1, None, None, 0, None
+        )
+        with cache.gather(snapshot) as gathering:
+            gathering.keep()
+        snapshots.append(snapshot)
+    assert [cache.has(snapshot) for snapshot in snapshots] == [False, False, True, True, True]
