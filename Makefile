@@ -24,11 +24,12 @@ FAILOVERS ?= 10
 PG_PROGRAMS ?= 2000
 RETRIES ?= 10000
 SNAPSHOTS ?= 200
+WORK ?= append batch mailbox compile
 
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test adapters adapters-bench lint format lock proto proto-check proto-freeze bench bench-peers bench-brokers layout crash crash-exchange crash-watch chaos flood soak programs postgres crash-postgres failover properties fuzz retries determinism figures gateway polyglot clean
+.PHONY: help setup run serve test adapters adapters-bench lint format lock proto proto-check proto-freeze bench bench-peers bench-brokers profile layout crash crash-exchange crash-watch chaos flood soak programs postgres crash-postgres failover properties fuzz retries determinism figures gateway polyglot clean
 MAKEFLAGS += --no-print-directory
 
 help: ## Show this list.
@@ -169,6 +170,9 @@ determinism: $(STAMP) ## Compile 200 random snapshots (SNAPSHOTS=) in four proce
 
 figures: $(STAMP) ## Write docs/figures.md anew. ARGS=--measure runs every reliability harness in its long form first (hours).
 	@$(BIN)/python -m tests.figures $(ARGS)
+
+profile: $(STAMP) ## Tell where the CPU time of a row of the bench goes: WORK=append, batch, mailbox, compile. ARGS=--record writes docs/profiles.md.
+	@$(BIN)/python -m tests.bench.profile $(WORK) $(ARGS)
 
 layout: $(STAMP) ## Measure what an append, a fork and a purge cost as branches grow and multiply.
 	@$(BIN)/python -m tests.bench.layout

@@ -71,7 +71,7 @@ async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) 
     stored before the first is compiled: what a store does after its answer, such as a
     checkpoint, is no part of a compilation.
     """
-    await _compile(servers, await store(servers, to_messages(conversation(8, tools=True))))
+    await compile_branch(servers, await store(servers, to_messages(conversation(8, tools=True))))
     for case in CASES:
         say(f"compile: {case.name}")
         theirs = await reference(case, rounds if case.size > LONG else rounds * case.repeats)
@@ -121,12 +121,12 @@ async def _ours(servers: Servers, case: Case, rounds: int) -> Times:
     cold, warm = [], []
     texts: list[str] = []
     for branch in branches:
-        seconds, texts = await _compile(servers, branch)
+        seconds, texts = await compile_branch(servers, branch)
         cold.append(seconds)
     for branch in growing:
-        await _compile(servers, branch)
+        await compile_branch(servers, branch)
         await append(servers, branch, messages[-1:])
-        seconds, again = await _compile(servers, branch)
+        seconds, again = await compile_branch(servers, branch)
         warm.append(seconds)
         if again != texts:
             raise RuntimeError(f"{case.name}: a warm compilation gives other texts than a cold one")
@@ -134,7 +134,7 @@ async def _ours(servers: Servers, case: Case, rounds: int) -> Times:
     return Times(cold, warm, len(texts), digest)
 
 
-async def _compile(servers: Servers, branch_id: str) -> tuple[float, list[str]]:
+async def compile_branch(servers: Servers, branch_id: str) -> tuple[float, list[str]]:
     """Compiles a branch for one question; returns the seconds it took and the turns' texts."""
     stub = compiler_service_pb2_grpc.CompilerServiceStub(servers.compiler)
     request = compiler_service_pb2.CompileRequest(

@@ -19,11 +19,13 @@ class Load:
     """What a load was answered with.
 
     Attributes:
+        calls: How many calls were answered.
         rate: Calls a second.
         p50: Median time of a call, in milliseconds.
         p99: The time that 99 % of the calls stayed below, in milliseconds.
     """
 
+    calls: int
     rate: float
     p50: float
     p99: float
@@ -67,6 +69,7 @@ async def closed_loops(
     elapsed = time.perf_counter() - begin
     times.sort()
     return Load(
+        calls=len(times),
         rate=len(times) / elapsed,
         p50=statistics.median(times) * 1e3,
         p99=times[int(len(times) * 0.99)] * 1e3,

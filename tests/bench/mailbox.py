@@ -101,7 +101,7 @@ async def measure(
 ) -> AsyncIterator[Row | Absent]:
     """Sends, receives and acknowledges beside each broker that is installed, in turns."""
     texts = [dump_json_text(record) for record in conversation(BATCH, tools=True)]
-    ours = await _mailbox(servers, texts)
+    ours = await mailbox(servers, texts)
     for broker in BROKERS:
         missing = _missing(broker)
         if missing:
@@ -144,7 +144,7 @@ def _missing(broker: Broker) -> str:
     return "" if PEER_PYTHON.exists() else "its client is not installed (make bench-peers)"
 
 
-async def _mailbox(servers: Servers, texts: list[str]) -> Callable[[], Awaitable[list[str]]]:
+async def mailbox(servers: Servers, texts: list[str]) -> Callable[[], Awaitable[list[str]]]:
     """Registers two owners; returns what takes one batch from the one to the other."""
     stub = ExchangeServiceStub(servers.history)
     sender, recipient = new_id(), new_id()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,16 +24,19 @@ STOP_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Channels to the running servers, and a folder for what a benchmark keeps."""
+    """Channels to the running servers, their process ids, and a folder for what a benchmark keeps."""
 
     floor: grpc.aio.Channel
     history: grpc.aio.Channel
     compiler: grpc.aio.Channel
     folder: Path
+    pids: Mapping[str, int]
 
 
 @contextlib.asynccontextmanager
-async def running(reply_bytes: int, profiles: Path | None = None) -> AsyncIterator[Servers]:
+async def running(
+    reply_bytes: int, profiles: Path | None = None, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[Servers]:
     """Runs the floor, the history service on a database file, and the compiler service.
 
     The database lies below the project, on a disk; the sockets lie in the temporary
@@ -41,10 +45,13 @@ async def running(reply_bytes: int, profiles: Path | None = None) -> AsyncIterat
     Args:
         reply_bytes: Size of the floor's replies.
         profiles: Folder for a flame graph of each server, threads included; None draws none.
+        environment: Variables that the servers have beside this process's own.
     """
     cache = ROOT / ".cache"
     cache.mkdir(exist_ok=True)
     samplers: list[subprocess.Popen[bytes]] = []
+    pids: dict[str, int] = {}
+    variables = {**os.environ, **(environment or {})}
     async with contextlib.AsyncExitStack() as stack:
         # Entered first, so that it comes last: a sampler ends when its server has.
         stack.callback(lambda: [sampler.wait(STOP_SECONDS) for sampler in samplers])
@@ -55,7 +62,8 @@ async def running(reply_bytes: int, profiles: Path | None = None) -> AsyncIterat
         async def start(name: str, module: str, *arguments: str) -> grpc.aio.Channel:
             command = [sys.executable, "-m", module, "--listen", address[name], *arguments]
             log = stack.enter_context((folder / f"{name}.log").open("w+"))
-            process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+            process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=variables)
+            pids[name] = process.pid
             stack.callback(_stop, process)
             channel = await stack.enter_async_context(open_aio_channel(address[name]))
             await _until_ready(channel, process, Path(log.name))
@@ -66,7 +74,7 @@ async def running(reply_bytes: int, profiles: Path | None = None) -> AsyncIterat
         floor = await start("floor", "tests.bench.echo", "--reply-bytes", str(reply_bytes))
         history = await start("history", "history_service", "--store", f"sqlite:{folder / 'bench.db'}")
         compiler = await start("compiler", "compiler_service", "--history", address["history"])
-        yield Servers(floor, history, compiler, folder)
+        yield Servers(floor, history, compiler, folder, pids)
 
 
 async def _until_ready(channel: grpc.aio.Channel, process: subprocess.Popen[bytes], log: Path) -> None:

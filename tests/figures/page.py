@@ -111,7 +111,8 @@ def _shortfalls(rows: list[Row]) -> Iterator[str]:
     if missed:
         yield "\nWhat stops those that are open:\n"
     for figure in missed:
-        yield f"- {figure.figure}: {figure.short or 'not explained.'}"
+        profile = f" [Profile](profiles.md#{figure.profile})." if figure.profile else ""
+        yield f"- {figure.figure}: {figure.short or 'not explained.'}{profile}"
 
 
 def _reliability(measured: Mapping[str, Measured]) -> Iterator[tuple[str, ...]]:

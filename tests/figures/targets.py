@@ -124,6 +124,7 @@ class Speed:
         rows: What the ``work`` of its rows begins with, a pattern.
         group: The bench's group that measures it, for ``--only``.
         short: Why a row falls short, where one does.
+        profile: Its heading in the page of profiles, where it has one.
     """
 
     figure: str
@@ -131,6 +132,7 @@ class Speed:
     rows: re.Pattern[str]
     group: str
     short: str = ""
+    profile: str = ""
 
 
 SPEED = (
@@ -141,6 +143,7 @@ SPEED = (
         "append",
         "On top of an echo's call come the edge (parsing, unknown fields, limits, admission, the log's "
         "context), the write's rule and its record of the request id: CPU time of one process, not the disk.",
+        "append",
     ),
     Speed(
         "batched append, 64 messages a call, 8 callers",
@@ -148,6 +151,7 @@ SPEED = (
         re.compile(r"durable append, 64 messages a call"),
         "append",
         "Every message is validated, given its id and time, and encoded anew; in Python that is most of it.",
+        "batch",
     ),
     Speed(
         "append cost and branch length",
@@ -170,6 +174,7 @@ SPEED = (
         "Some 4 ms pass until the first batch of the snapshot is there and 1 ms with the reply; between them "
         "a worker process and the service fold 4.5 ms each, and wait up to 4 ms to be given a core where the "
         "machine has two.",
+        "compile",
     ),
     Speed(
         "compile 10,000 messages, one new since the last compile",
@@ -192,6 +197,7 @@ SPEED = (
         "mailbox",
         "A Send is a gRPC call of its own, and the contract has no batch of them; Redis takes 64 commands in "
         "one round trip.",
+        "mailbox",
     ),
     Speed(
         "durable append beside the sessions of agent frameworks",
