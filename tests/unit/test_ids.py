@@ -85,6 +85,9 @@ def test_ordered_ids_made_at_once_grow_from_each_to_the_next(
     # More than a millisecond has parts: they go on into the next one.
     ids = new_ordered_ids(5000)
     assert all(first[:18] < second[:18] for first, second in itertools.pairwise(ids))
+    begin = moment // 10**6 << 12 | (moment % 10**6 << 12) // 10**6
+    parts = [int(text[:8] + text[9:13] + text[15:18], 16) for text in ids]
+    assert parts == list(range(begin, begin + 5000))
     assert all(is_canonical_uuid(text) for text in ids)
     parsed = [uuid.UUID(text) for text in ids]
     assert {(value.version, value.variant) for value in parsed} == {(7, uuid.RFC_4122)}
