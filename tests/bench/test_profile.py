@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import grpc
 import pytest
 
-from tests.bench.profile import parts
+from tests.bench.profile import parts, run
 from tests.bench.profile.parts import part_of_stack, part_of_thread
 from tests.bench.profile.processes import clocks, family
 from tests.bench.profile.results import Profile, ThreadUse, Use, read_profiles, write_profile
@@ -18,7 +21,8 @@ from tests.bench.profile.run import profile
 from tests.bench.profile.stacks import module_path, read_stacks
 from tests.bench.profile.tables import parts_table, summary, threads_table
 from tests.bench.profile.waits import ELSE, EVENTS, LOCK, LOCK_OF_PYTHON, SYNC, cause
-from tests.bench.profile.works import WORKS
+from tests.bench.profile.works import WORKS, Load
+from tests.bench.servers import Servers
 
 pytestmark = pytest.mark.anyio
 needs_counts = pytest.mark.skipif(
@@ -184,6 +188,27 @@ async def test_a_run_finds_both_sides_and_all_of_their_time(name: str) -> None:
     assert len(known) >= 3
     assert shares[parts.OTHER] < 0.5 * found.ours.cost
     assert found.floor.parts()[parts.COMPILED] > 0.3 * found.floor.cost
+
+
+@needs_counts
+async def test_a_server_that_ends_is_begun_again_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "ATTEMPTS", 2)
+    left = [True, False]
+    said: list[str] = []
+
+    async def load(servers: Servers) -> Load:
+        if left.pop(0):
+            os.kill(servers.pids["floor"], signal.SIGKILL)
+        return await WORKS["mailbox"].load(servers)
+
+    work = replace(WORKS["mailbox"], load=load)
+    found = await profile(work, seconds=0.1, rounds=1, command="it", say=said.append, with_peers=False)
+    assert found.floor.units > 0
+    assert any("attempt 2" in text for text in said)
+    left += [True] * run.ATTEMPTS
+    with pytest.raises(grpc.aio.AioRpcError):
+        await profile(work, seconds=0.1, rounds=1, command="it", say=said.append, with_peers=False)
+    assert left == []
 
 
 @needs_counts

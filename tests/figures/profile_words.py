@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tests.bench.append import BATCH
 from tests.bench.mailbox import BATCH as LETTERS
 from tests.bench.profile.parts import of_grpc
-from tests.bench.profile.results import Profile
+from tests.bench.profile.results import Profile, Use
 from tests.bench.profile.tables import format_time
 
 
@@ -36,21 +36,41 @@ def _append(found: Profile) -> str:
         f"gRPC's and the loop's, as the whole of an echo is ({format_time(found.floor.cost)}), and "
         f"{format_time(own)} are ours. At 0.65 of the echo's rate by CPU a call may take "
         f"{format_time(allowed)}, which leaves {format_time(max(0.0, allowed - shared))} for all that is "
-        "ours. The loop's thread and the writer's share the interpreter's lock, so that a second CPU takes "
-        "little of it over; the disk is waited for by the writer's thread alone, while the next writes "
-        "gather."
+        f"ours. {_one_lock(found)} The disk is waited for by the writer's thread alone, while the next "
+        "writes gather."
     )
 
 
 def _batch(found: Profile) -> str:
     echoes = BATCH / 9
     return (
-        f"CPU time again. 9 messages for an echo's call are {BATCH} in {echoes:.1f} echoes, "
+        f"CPU time again, and on one CPU. 9 messages for an echo's call are {BATCH} in {echoes:.1f} echoes, "
         f"{format_time(echoes * found.floor.cost)} of CPU; a call takes {format_time(found.ours.cost)}, "
         f"{found.ours.cost / found.floor.cost:.1f} echoes. What gRPC takes is shared by {BATCH} messages; "
         "the others, a few microseconds a message each, are checking it, making its id, time and bytes, and "
-        "writing its two rows."
+        f"writing its two rows. {_one_lock(found)} Nor does the load generator fill a second CPU, as it does "
+        f"beside echoes: it takes {format_time(found.ours.client / found.ours.units)} a call, and "
+        f"{format_time(echoes * found.floor.client / found.floor.units)} for {echoes:.1f} echoes."
     )
+
+
+def _one_lock(found: Profile) -> str:
+    """Say what of a call's time is under the interpreter's lock, beside the same of an echo."""
+    ours, floor = (_of_threads(use, *_PYTHON) for use in (found.ours, found.floor))
+    return (
+        f"The loop's thread and the writer's, {format_time(ours)} together, take "
+        "turns for the interpreter's lock but while SQLite and the system work, so that a second CPU takes "
+        f"little of it over; an echo's loop has {format_time(floor)}."
+    )
+
+
+_PYTHON = (": MainThread", ": history-writer")
+"""How the names of the threads that run Python for a write end."""
+
+
+def _of_threads(use: Use, *ends: str) -> float:
+    """CPU time of threads, in seconds a unit."""
+    return sum(thread.ran for name, thread in use.threads.items() if name.endswith(ends)) / use.units
 
 
 def _mailbox(found: Profile) -> str:

@@ -9,14 +9,18 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import grpc
+
 from tests.bench import append
 from tests.bench.profile.measuring import Probe
-from tests.bench.profile.results import Profile
+from tests.bench.profile.results import Profile, Use
 from tests.bench.profile.sampler import FOLDER
 from tests.bench.profile.works import Run, Work
 from tests.bench.servers import ROOT, running
 from tests.figures.conditions import conditions, today
 
+ATTEMPTS = 3
+"""How often a work is begun: a sampler may end its server, see there."""
 HOOK = Path(__file__).with_name("hook")
 
 
@@ -39,6 +43,22 @@ async def profile(
         say: Told of the progress.
         with_peers: Whether what the bench's row is measured beside is measured, too.
     """
+    attempt = 1
+    while True:
+        try:
+            ours, floor, beside = await _run(work, seconds, rounds, say, with_peers)
+            return Profile(ours, floor, command, today(), conditions(), beside)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.UNAVAILABLE or attempt == ATTEMPTS:
+                raise
+        attempt += 1
+        say(f"a server has ended, perhaps by its sampler; from the beginning, attempt {attempt}")
+
+
+async def _run(
+    work: Work, seconds: float, rounds: int, say: Callable[[str], None], with_peers: bool
+) -> tuple[Use, Use, dict[str, float]]:
+    """Start the servers and run both sides in turns; returns ours, the floor's and what was beside."""
     with tempfile.TemporaryDirectory(prefix="antiphon-profile-") as stacks:
         metrics = f"127.0.0.1:{_free_port()}"
         async with running(append.reply_bytes(), environment=_environment(stacks, metrics)) as servers:
@@ -55,8 +75,10 @@ async def profile(
                         await run(seconds)
                     else:
                         await _measured(probe, run, seconds)
+                if number == 0 and not any(file.stat().st_size for file in Path(stacks).glob("*.stacks")):
+                    raise RuntimeError("no stacks came: the servers cannot sample themselves here")
             beside = await load.beside() if with_peers and load.beside is not None else {}
-    return Profile(ours.use, floor.use, command, today(), conditions(), beside)
+    return ours.use, floor.use, beside
 
 
 async def _measured(probe: Probe, run: Run, seconds: float) -> None:

@@ -4,6 +4,10 @@ Each thread has a POSIX timer over its own CPU clock, which sends a signal to th
 thread; the signal's handler is faulthandler's, in C, and writes the stack at once,
 without the interpreter's lock. One signal and one file a thread: the stacks do not say
 whose they are. Linux only. A stack of 20 frames costs some 0.2 ms, 2 % of the interval.
+
+For profiles only: up to CPython 3.12 a thread that enters the interpreter has, for a few
+instructions, no frame where its frame is looked for. A signal just then reads what is
+there and may end the process; it did so once in some 50,000 stacks.
 """
 
 from __future__ import annotations
