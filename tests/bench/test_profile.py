@@ -30,6 +30,7 @@ needs_counts = pytest.mark.skipif(
 )
 
 HEAD = "Stack (most recent call first):\n"
+SERVICERS = "servicers: the write's identity, hand-over to the store"
 LOOP = """\
   File "/usr/lib/python3.11/asyncio/runners.py", line 118 in run
   File "/a/clone/clients/python/antiphon_client/edge/process.py", line 55 in run
@@ -72,7 +73,7 @@ def test_stacks_are_counted_and_their_modules_named_alike_wherever_they_lie() ->
         ("history_service/domain/membership.py", "add", "rule: what a write does to branches and mailboxes"),
         ("history_service/storage/sqlite/writer.py", "_commit", "SQLite: statements, commit, log"),
         ("history_service/storage/sqlite/writer.py", "_run", "store: rows, groups, the writer's thread"),
-        ("history_service/servicer.py", "_write", "servicers: the write's identity, hand-over to the store"),
+        ("history_service/servicer.py", "_write", SERVICERS),
         ("compiler_service/folded/fold.py", "fold", "compiler: folding"),
         ("antiphon_client/cli/app.py", "main", "other"),
     ],
@@ -82,6 +83,9 @@ def test_the_innermost_frame_that_the_table_knows_decides(file: str, function: s
     expected = part if part != "other" else parts.LIBRARY
     assert part_of((file, function)) == part_of(library, (file, function)) == expected
     assert part_of((file, function), below=THREAD) == part
+    assert part_of((file, function), ("history_service/timely.py", "begin")) == (
+        SERVICERS if part == "other" else part
+    )
 
 
 def test_what_no_frame_of_ours_stands_for_is_of_the_loop_or_of_grpc() -> None:
@@ -89,9 +93,10 @@ def test_what_no_frame_of_ours_stands_for_is_of_the_loop_or_of_grpc() -> None:
     assert part_of() == parts.COMPILED
     assert part_of(wait) == parts.LIBRARY
     assert part_of(below=THREAD) == parts.GRPC_THREADS
-    assert (
-        part_of(("/usr/lib/python3.11/concurrent/futures/thread.py", "_worker"), below=THREAD) == parts.OTHER
-    )
+    pool = ("/usr/lib/python3.11/concurrent/futures/thread.py", "_worker")
+    told = ("/usr/lib/python3.11/asyncio/futures.py", "_call_set_state")
+    assert part_of(pool, below=THREAD) == parts.OTHER
+    assert part_of(told, pool, below=THREAD) == parts.LIBRARY
     assert part_of_thread("event_engine") == part_of_thread("grpc_global_tim") == parts.GRPC_THREADS
     assert part_of_thread("python") == parts.OTHER
 

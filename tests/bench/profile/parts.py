@@ -63,6 +63,10 @@ TABLE: tuple[tuple[str, str], ...] = (
     ("compiler_service/workers/", _WORKERS),
     ("compiler_service/folded/", _FOLD),
     ("compiler_service/passes/", _FOLD),
+    ("compiler_service/json_values.py", _FOLD),
+    ("compiler_service/neutral.py", _FOLD),
+    ("compiler_service/texts.py", _FOLD),
+    ("compiler_service/display_text.py", _FOLD),
     ("antiphon_client/minimal_yaml/", _FOLD),
     ("antiphon_client/messages/", _FOLD),
     ("compiler_service/", _REPLY),
@@ -86,7 +90,7 @@ def part_of_stack(stack: Stack) -> str:
         part = _part_of_frame(frame)
         if part:
             return part
-    if _LOOP in stack:
+    if any(path.startswith("asyncio/") for path, _ in stack):
         return LIBRARY if inner else COMPILED
     # Python began the thread and runs nothing of its own in it: gRPC's poller.
     return GRPC_THREADS if stack and not inner else OTHER
