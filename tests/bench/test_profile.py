@@ -131,11 +131,13 @@ def made(**asleep: dict[str, int]) -> Profile:
     sqlite = parts.part_of_stack((("history_service/storage/sqlite/pending.py", "write_rows"),))
     main = {parts.COMPILED: 1.0, parts.OTHER: 2.0}
     threads = {
-        "history: MainThread": ThreadUse(3.0, 1.0, main, asleep.get("main", {})),
-        "history: history-writer": ThreadUse(0.99, 0.0, {sqlite: 0.99}, asleep.get("writer", {})),
-        "history: rare": ThreadUse(0.01, 0.0, {parts.OTHER: 0.01}),
+        "history: MainThread": ThreadUse(3.0, 1.0, 10.0, main, asleep.get("main", {})),
+        "history: history-writer": ThreadUse(0.99, 0.0, 20.0, {sqlite: 0.99}, asleep.get("writer", {})),
+        "history: rare": ThreadUse(0.01, 0.0, 10.0, {parts.OTHER: 0.01}),
     }
-    floor = Use(2_000, 10.0, 1.0, 0, 0, {"floor: MainThread": ThreadUse(4.0, 0.0, {parts.COMPILED: 4.0})})
+    floor = Use(
+        2_000, 10.0, 1.0, 0, 0, {"floor: MainThread": ThreadUse(4.0, 0.0, 10.0, {parts.COMPILED: 4.0})}
+    )
     ours = Use(1_000, 10.0, 0.5, 200, 1_000, threads)
     return Profile(ours, floor, "python -m it", "2026-11-30", "2 CPUs", {"a broker": 2_000.0})
 
@@ -167,7 +169,8 @@ def test_threads_are_asleep_for_what_they_were_found_in() -> None:
     assert rows == [
         # On a CPU for 3 of 10 s, ready for 1; the others by a quarter and three quarters.
         "| history: MainThread | 3,000 µs | 30% | 10% | 15% |  | 45% |  |  |",
-        "| history: history-writer | 990 µs | 10% |  | ? | ? | ? | ? | ? |",
+        # Two threads of a kind, 20 s in all.
+        "| history: history-writer | 990 µs | 5% |  | ? | ? | ? | ? | ? |",
     ]
 
 
@@ -183,7 +186,7 @@ def test_profiles_are_kept_side_by_side(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", WORKS)
 async def test_a_run_finds_both_sides_and_all_of_their_time(name: str) -> None:
     found = await profile(
-        WORKS[name], seconds=0.6, rounds=1, command="it", say=lambda _text: None, with_peers=False
+        WORKS[name], seconds=1.0, rounds=1, command="it", say=lambda _text: None, with_peers=False
     )
     for use in (found.ours, found.floor):
         assert use.units > 0

@@ -19,8 +19,8 @@ same run, and what stops each. The page is made from [profiles.json](figures/pro
 `make profile ARGS=--record` writes; a test compares the two.
 
 Ours and the floor run in turns. A sampler inside of each server notes a thread's Python stack after every
-10 ms of CPU time that the thread has used, so that shares are of CPU time, however busy the machine is; it
-needs no right to trace processes, and costs some 4 %. The kernel's counts give the CPU time itself, thread by
+20 ms of CPU time that the thread has used, so that shares are of CPU time, however busy the machine is; it
+needs no right to trace processes, and costs some 2 %. The kernel's counts give the CPU time itself, thread by
 thread. What is compiled and called from Python counts for the module that calls it; what gRPC and uvloop do
 on their own has no Python stack and is one part. Which module belongs to which part is one table,
 `tests/bench/profile/parts.py`; what it does not know is "other". What threads wait for is looked up 200 times

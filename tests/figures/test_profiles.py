@@ -10,8 +10,8 @@ from tests.figures.profiles import PAGE, render
 from tests.figures.targets import SPEED
 
 PROFILE = Profile(
-    ours=Use(1_000, 2.0, 0.1, threads={"a": ThreadUse(1.0, 0.0, {"other": 1.0})}),
-    floor=Use(1_000, 1.0, 0.1, threads={"a": ThreadUse(0.25, 0.0, {"other": 0.25})}),
+    ours=Use(1_000, 2.0, 0.1, threads={"a": ThreadUse(1.0, 0.0, 2.0, {"other": 1.0})}),
+    floor=Use(1_000, 1.0, 0.1, threads={"a": ThreadUse(0.25, 0.0, 1.0, {"other": 0.25})}),
     command="python -m it",
     date="2026-11-30",
     conditions="2 CPUs",

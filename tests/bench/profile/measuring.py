@@ -55,24 +55,28 @@ class Probe:
         with watching([(pid, thread) for _, pid, thread in before]) as asleep:
             begin, client = time.perf_counter(), time.process_time()
             yield
-            self.use.seconds += time.perf_counter() - begin
+            seconds = time.perf_counter() - begin
+            self.use.seconds += seconds
             self.use.client += time.process_time() - client
         after = dict(self._read())
         now = self._commits()
         self.use.commits += now["count"] - commits["count"]
         self.use.writes += now["sum"] - commits["sum"]
         for key, reading in after.items():
-            self._add(key, before.get(key), reading, asleep.get(key[2], {}))
+            use = self._add(key, before.get(key), reading, asleep.get(key[2], {}))
+            if use is not None:
+                use.lived += seconds
 
     def _add(
         self, key: tuple[str, int, int], before: _Reading | None, after: _Reading, asleep: Mapping[str, int]
-    ) -> None:
+    ) -> ThreadUse | None:
+        """Add what a thread has done since; returns the use of its kind, None of the sampler's."""
         process, pid, thread = key
         named = name_file(self._folder, pid, thread)
         in_python = named.exists()
         name = _kind(named.read_text("utf-8") if in_python else after.clock.name)
         if name == SAMPLER:
-            return
+            return None
         begin = before or _Reading(Clock("", 0, 0), 0)
         ran = after.clock.ran - begin.clock.ran
         use = self.use.threads.setdefault(f"{process}: {name}", ThreadUse())
@@ -84,6 +88,7 @@ class Probe:
             use.asleep[cause] = use.asleep.get(cause, 0) + count
         for part, share in self._shares(pid, thread, begin.written, after):
             use.parts[part] = use.parts.get(part, 0.0) + ran * share
+        return use
 
     def _shares(self, pid: int, thread: int, begin: int, after: _Reading) -> Iterator[tuple[str, float]]:
         """Yields the shares of a thread's CPU time by part."""

@@ -20,12 +20,14 @@ class ThreadUse:
     Attributes:
         ran: On a CPU.
         waited: Ready to run, and no CPU free.
+        lived: How long the loads took, for each of the threads.
         parts: CPU time by part of the code.
         asleep: How often they were found asleep, by what they waited for.
     """
 
     ran: float = 0.0
     waited: float = 0.0
+    lived: float = 0.0
     parts: dict[str, float] = field(default_factory=dict)
     asleep: dict[str, int] = field(default_factory=dict)
 

@@ -14,7 +14,7 @@ import grpc
 from tests.bench import append
 from tests.bench.profile.measuring import Probe
 from tests.bench.profile.results import Profile, Use
-from tests.bench.profile.sampler import FOLDER
+from tests.bench.profile.sampler import FOLDER, start
 from tests.bench.profile.works import Run, Work
 from tests.bench.servers import ROOT, running
 from tests.figures.conditions import conditions, today
@@ -64,6 +64,7 @@ async def _run(
         async with running(append.reply_bytes(), environment=_environment(stacks, metrics)) as servers:
             load = await work.load(servers)
             gc.freeze()
+            start(Path(stacks))
             ours = Probe({name: servers.pids[name] for name in work.services}, Path(stacks), metrics)
             floor = Probe({"floor": servers.pids["floor"]}, Path(stacks))
             for number in range(rounds + 1):

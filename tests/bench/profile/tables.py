@@ -46,7 +46,7 @@ def parts_table(work: Work, profile: Profile) -> str:
 
 
 def threads_table(profile: Profile) -> str:
-    """What the threads did all the time, in shares of it."""
+    """What the threads did all the time, in shares of it; threads of a kind are one row."""
     header = (
         "thread",
         "CPU, a unit",
@@ -77,17 +77,17 @@ def _thread_rows(use: Use) -> Iterator[tuple[str, ...]]:
     busiest = sorted(use.threads.items(), key=lambda item: -item[1].ran)
     for name, thread in busiest:
         if thread.ran >= QUIET * use.cost * use.units:
-            yield name, format_time(thread.ran / use.units), *_shares(thread, use.seconds)
+            yield name, format_time(thread.ran / use.units), *_shares(thread)
 
 
-def _shares(thread: ThreadUse, seconds: float) -> Iterator[str]:
+def _shares(thread: ThreadUse) -> Iterator[str]:
     """Yields shares of the time: on a CPU, ready for one, and of the rest what it was found to wait for."""
-    yield _share(thread.ran / seconds)
-    yield _share(thread.waited / seconds)
-    asleep = max(0.0, seconds - thread.ran - thread.waited)
+    yield _share(thread.ran / thread.lived)
+    yield _share(thread.waited / thread.lived)
+    asleep = max(0.0, thread.lived - thread.ran - thread.waited)
     found = sum(thread.asleep.values())
     for cause in CAUSES:
-        yield _share(asleep / seconds * thread.asleep.get(cause, 0) / found) if found else "?"
+        yield _share(asleep / thread.lived * thread.asleep.get(cause, 0) / found) if found else "?"
 
 
 def _share(value: float) -> str:
