@@ -290,9 +290,10 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             delta = None if base is None else deltas.delta_since(tx, snapshot, base)
             return snapshot, delta, None if delta is not None else self._snapshots.read_front(tx, snapshot)
 
+        drops = self._cache.drops
         snapshot, delta, front = await self._store.read(read)
         if delta is None:
-            stream = self._snapshots.stream(snapshot, front)
+            stream = self._snapshots.stream(snapshot, front, drops)
             del front  # which a slow reader shall not hold on to
         else:
             stream = delta_stream.frames(self._store, snapshot, delta, self._limits)

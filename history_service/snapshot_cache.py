@@ -113,6 +113,11 @@ class SnapshotCache:
             self._hits += is_hit
             self._misses += not is_hit
 
+    @property
+    def drops(self) -> int:
+        """How often something was dropped: what was read from the store before one is not to be kept after it."""
+        return self._drops
+
     def has(self, snapshot: Snapshot) -> bool:
         """Tell whether anything is kept of a snapshot's branch; from any thread."""
         return snapshot.chosen is None and _branch(snapshot) in self._kept
@@ -152,9 +157,9 @@ class SnapshotCache:
         for branch in [branch for branch in self._kept if branch[:2] == (tenant_id, branch_id)]:
             self._remove(branch)
 
-    def gather(self, snapshot: Snapshot) -> Gathering:
-        """Begin to gather a snapshot's frames."""
-        return Gathering(self, snapshot)
+    def gather(self, snapshot: Snapshot, drops: int) -> Gathering:
+        """Begin to gather a snapshot's frames; ``drops`` are those before it was opened."""
+        return Gathering(self, snapshot, drops)
 
     def _keep(self, snapshot: Snapshot, kept: KeptFrames) -> None:
         branch = _branch(snapshot)
@@ -186,10 +191,10 @@ class SnapshotCache:
 class Gathering:
     """Frames on their way into the cache; a context, at whose end they are let go of."""
 
-    def __init__(self, cache: SnapshotCache, snapshot: Snapshot) -> None:
+    def __init__(self, cache: SnapshotCache, snapshot: Snapshot, drops: int) -> None:
         self._cache = cache
         self._snapshot = snapshot
-        self._drops = cache._drops
+        self._drops = drops
         self._order: list[bytes] = []
         self._batches: list[Batch[bytes]] = []
         self._bytes = 0
@@ -212,7 +217,7 @@ class Gathering:
             self._batches.append(batch)
 
     def keep(self) -> KeptFrames | None:
-        """Keep what was gathered, if it is all there is and nothing was dropped meanwhile; return it then."""
+        """Keep what was gathered, if it is all there is and nothing was dropped since; return it then."""
         if not self._whole:
             return None
         snapshot = self._snapshot

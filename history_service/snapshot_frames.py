@@ -40,21 +40,25 @@ class SnapshotFrames:
         # What another thread keeps or drops meanwhile makes this of no use, never wrong.
         return None if self._cache.has(snapshot) else snapshot_stream.read_front(tx, snapshot, self._limits)
 
-    async def stream(self, snapshot: reads.Snapshot, front: Front | None) -> AsyncGenerator[Frame]:
+    async def stream(
+        self, snapshot: reads.Snapshot, front: Front | None, drops: int
+    ) -> AsyncGenerator[Frame]:
         """Yield the encoded frames: header, order, batches, footer.
 
         Args:
             snapshot: The snapshot.
             front: What ``read_front`` has read of it.
+            drops: The cache's, before the transaction that opened it: what a branch held is
+                not to come back into memory after the branch was deleted, however slow the reader.
 
         Raises:
             BranchDeletedError: The branch was deleted meanwhile.
             RevisionExpiredError: The revision was dropped meanwhile.
         """
         yield snapshot_stream.header(snapshot)
-        kept = await self._find(snapshot)
+        kept = await self._find(snapshot, drops)
         self._cache.count(snapshot, is_hit=kept is not None)
-        rest = self._fresh(snapshot, front) if kept is None else self._again(snapshot, kept)
+        rest = self._fresh(snapshot, front, drops) if kept is None else self._again(snapshot, kept)
         del kept, front  # which a slow reader shall not hold on to
         async with aclosing(rest) as frames:
             async for frame in frames:
@@ -79,10 +83,12 @@ class SnapshotFrames:
             async for frame in frames:
                 yield frame
 
-    async def _fresh(self, snapshot: reads.Snapshot, front: Front | None) -> AsyncGenerator[Frame]:
+    async def _fresh(
+        self, snapshot: reads.Snapshot, front: Front | None, drops: int
+    ) -> AsyncGenerator[Frame]:
         """Yield frames as they are read, and keep them."""
         last = None
-        with self._cache.gather(snapshot) as gathering:
+        with self._cache.gather(snapshot, drops) as gathering:
             if front is None and snapshot.message_count:
                 front = await self._store.read(partial(self._read_front_later, snapshot=snapshot))
             if front is not None:
@@ -111,14 +117,14 @@ class SnapshotFrames:
         reads.check_kept(tx, snapshot)
         return snapshot_stream.read_front(tx, snapshot, self._limits)
 
-    async def _find(self, snapshot: reads.Snapshot) -> KeptFrames | None:
+    async def _find(self, snapshot: reads.Snapshot, drops: int) -> KeptFrames | None:
         """Return kept frames of the snapshot, brought forward from an earlier revision if need be."""
         kept = self._cache.find(snapshot)
         if kept is None or kept.at > snapshot.at:
             return None
-        return kept if kept.at == snapshot.at else await self._grown(snapshot, kept)
+        return kept if kept.at == snapshot.at else await self._grown(snapshot, kept, drops)
 
-    async def _grown(self, snapshot: reads.Snapshot, kept: KeptFrames) -> KeptFrames | None:
+    async def _grown(self, snapshot: reads.Snapshot, kept: KeptFrames, drops: int) -> KeptFrames | None:
         """Bring kept frames forward; None if it takes making them anew."""
         last_id = kept.batches[-1].last_id if kept.batches else None
         look = partial(reads.growth, snapshot=snapshot, since=kept.at, last_id=last_id, limit=GROWTH)
@@ -126,7 +132,7 @@ class SnapshotFrames:
         if growth is None:
             return None
         most = snapshot_stream.order_part_ids(self._limits)
-        with self._cache.gather(snapshot) as gathering:
+        with self._cache.gather(snapshot, drops) as gathering:
             for frame in _longer_order(kept, growth.appended, most):
                 gathering.add_order(frame)
             former = None

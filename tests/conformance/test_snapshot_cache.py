@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 import pytest
@@ -47,6 +48,20 @@ class CountingStore:
         """Count and read."""
         self.reads += 1
         return await self._store.read(work)
+
+
+class InterruptedStore(CountingStore):
+    """A store that something may happen to after a read."""
+
+    after_read: Callable[[], Coroutine[Any, Any, Any]] | None = None
+
+    async def read(self, work: Callable[[ReadTransaction], T]) -> T:
+        """Read, and let it happen, once."""
+        found = await super().read(work)
+        then, self.after_read = self.after_read, None
+        if then is not None:
+            await then()
+        return found
 
 
 async def frames(history: History, branch: str, at: int | None = None) -> list[bytes]:
@@ -350,12 +365,57 @@ async def test_what_is_gathered_while_a_branch_is_dropped_is_not_kept(history: H
     snapshot = Snapshot(description, BranchKey("", branch, branch), 2, None, None, 1, None)
     for dropped in (False, True):
         cache = SnapshotCache(1000)
-        with cache.gather(snapshot) as gathering:
+        with cache.gather(snapshot, cache.drops) as gathering:
             gathering.add_batch(Batch(b"frame", 5, 1, uuid_of(1), None))  # type: ignore[arg-type]
             if dropped:
                 cache.drop("", branch)
             gathering.keep()
         assert (cache.find(snapshot) is None) == dropped
+
+
+@pytest.mark.parametrize("purge", [None, False, True])
+async def test_what_a_slow_reader_holds_is_not_kept_once_it_is_dropped(
+    history: History, purge: bool | None
+) -> None:
+    service = History(history.store)
+    branch = await filled(service)
+    whole = await frames(History(history.store), branch)
+    async with aclosing(service.frames(branch)) as slow:
+        seen = [await anext(slow)]
+        if purge is None:
+            await service.call(pb.TrimHistoryRequest(branch_id=branch, before_revision=2))
+        else:
+            await service.call(pb.DeleteBranchRequest(branch_id=branch, purge=purge))
+        seen += [frame async for frame in slow]
+    assert seen == whole
+    assert service.kept_bytes == 0
+
+
+async def test_what_is_opened_before_it_is_dropped_is_not_kept(history: History) -> None:
+    store = InterruptedStore(history.store)
+    service = History(store)
+    branch = await filled(service)
+    store.after_read = lambda: service.call(pb.DeleteBranchRequest(branch_id=branch))
+    assert len(await frames(service, branch)) == 4
+    assert service.kept_bytes == 0
+
+
+async def test_what_is_brought_forward_while_it_is_dropped_is_not_kept(history: History) -> None:
+    store = InterruptedStore(history.store)
+    service = History(store)
+    branch = await filled(service)
+    await frames(service, branch)
+    await service.call(pb.UpdateBranchRequest(branch_id=branch, metadata_json="{}"))
+    assert service.kept_bytes > 0
+
+    async def read() -> None:
+        async for _ in service.frames(branch):
+            # What is read next is how the branch has grown.
+            store.after_read = lambda: service.call(pb.DeleteBranchRequest(branch_id=branch))
+
+    with pytest.raises(BranchDeletedError):
+        await read()
+    assert service.kept_bytes == 0
 
 
 @pytest.mark.parametrize("chosen", [None, [30, 7, 12]])

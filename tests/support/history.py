@@ -120,6 +120,13 @@ class History:
             snapshot_cache_bytes=self.snapshot_cache_bytes,
         )
 
+    @property
+    def kept_bytes(self) -> float:
+        """Bytes of the snapshots that the service keeps in memory, as it publishes them."""
+        figures: Any = self._servicer.figures()
+        found: dict[str, float] = {figure.name: figure.read() for figure in figures}
+        return found["antiphon_snapshot_cache_bytes"]
+
     async def call(self, request: Any, *, tenant_id: str | None = None) -> Any:
         """Call the unary method whose request this is."""
         name = type(request).__name__.removesuffix("Request")
