@@ -115,7 +115,7 @@ class SnapshotCache:
 
     @property
     def drops(self) -> int:
-        """How often something was dropped: what was read from the store before one is not to be kept after it."""
+        """How often something was dropped: what was read before a drop is not to be kept after it."""
         return self._drops
 
     def has(self, snapshot: Snapshot) -> bool:

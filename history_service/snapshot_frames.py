@@ -90,7 +90,8 @@ class SnapshotFrames:
         last = None
         with self._cache.gather(snapshot, drops) as gathering:
             if front is None and snapshot.message_count:
-                front = await self._store.read(partial(self._read_front_later, snapshot=snapshot))
+                work = partial(snapshot_stream.read_front, snapshot=snapshot, limits=self._limits)
+                front = await self._store.read(work)
             if front is not None:
                 first, some = front
                 del front
@@ -102,7 +103,10 @@ class SnapshotFrames:
                 async for part in order:
                     gathering.add_order(part)
                     yield part
-                for last in some:
+                del first, order
+                while some:
+                    # Taken out: a slow reader shall hold on to one.
+                    last = some.pop(0)
                     gathering.add_batch(last)
                     yield last.part
                 async with aclosing(self._batches(snapshot, last)) as read:
@@ -111,11 +115,6 @@ class SnapshotFrames:
                         yield last.part
             gathering.keep()
         yield snapshot_stream.footer(last)
-
-    def _read_front_later(self, tx: ReadTransaction, snapshot: reads.Snapshot) -> Front | None:
-        """Read what the snapshot begins with in another transaction than it was opened in."""
-        reads.check_kept(tx, snapshot)
-        return snapshot_stream.read_front(tx, snapshot, self._limits)
 
     async def _find(self, snapshot: reads.Snapshot, drops: int) -> KeptFrames | None:
         """Return kept frames of the snapshot, brought forward from an earlier revision if need be."""

@@ -28,13 +28,13 @@ _FRAME_MARGIN = 16
 """Bytes of a frame around its entries, at most."""
 
 SHORT_MESSAGES = 1024
-"""Messages up to which a selection is read whole where it is opened, if it has a frame's bytes at most."""
+"""Messages up to which a selection is short: more than its first batch is read where it is opened."""
 
 FIRST_BATCH = 64
 """Messages of a longer one's first batch: so few that whoever folds them can begin while the rest is read."""
 
 BATCHES_AT_ONCE = 4
-"""Batches that one transaction reads at most, if they are half a frame together before the last one."""
+"""Batches that one transaction reads at most; after half a frame of bytes it reads no other."""
 
 
 T = TypeVar("T")
@@ -151,18 +151,19 @@ def _read_order(
 def read_front(tx: ReadTransaction, snapshot: reads.Snapshot, limits: Limits) -> Front | None:
     """Read what a snapshot begins with; None for one that is empty.
 
-    A short one is read whole, as to hand it over once more would take as long as to
-    read it. Cost: a frame's bytes at most, and one message.
+    A short one of short messages is read whole, as to hand it over once more would take
+    as long as to read it.
+
+    Raises:
+        BranchDeletedError: The branch was deleted, where it was opened in another transaction.
+        RevisionExpiredError: The revision was dropped, likewise.
+
+    Cost: half a frame's bytes and one batch, at most.
     """
     if not snapshot.message_count:
         return None
     order = _read_order(tx, snapshot, limits, encoding.snapshot_order, None)
-    batches = [_read_batch(tx, snapshot, limits, encoding.snapshot_batch, None)]
-    size = batches[0].size
-    while _is_short(snapshot) and batches[-1].sent < snapshot.message_count and size < limits.frame_bytes:
-        batches.append(_read_batch(tx, snapshot, limits, encoding.snapshot_batch, batches[-1]))
-        size += batches[-1].size
-    return Front(order, batches)
+    return Front(order, _read_batches(tx, snapshot, limits, encoding.snapshot_batch, None))
 
 
 async def batches(
@@ -203,10 +204,20 @@ def _read_some(
     render: Callable[[list[bytes]], T],
     former: Batch[T] | None,
 ) -> list[Batch[T]]:
-    """Read the first batch, or a few after a former one: of small ones, handing over is a good part."""
     reads.check_kept(tx, snapshot)
+    return _read_batches(tx, snapshot, limits, render, former)
+
+
+def _read_batches(
+    tx: ReadTransaction,
+    snapshot: reads.Snapshot,
+    limits: Limits,
+    render: Callable[[list[bytes]], T],
+    former: Batch[T] | None,
+) -> list[Batch[T]]:
+    """Read a few batches, as of small ones handing over is a good part; of a long selection one at first."""
     some = [_read_batch(tx, snapshot, limits, render, former)]
-    most = 1 if former is None else BATCHES_AT_ONCE
+    most = BATCHES_AT_ONCE if former is not None or _is_short(snapshot) else 1
     size = some[0].size
     while len(some) < most and size < limits.frame_bytes // 2 and some[-1].sent < snapshot.message_count:
         some.append(_read_batch(tx, snapshot, limits, render, some[-1]))
@@ -237,7 +248,7 @@ def _read_batch(
 
 
 def _is_short(snapshot: reads.Snapshot) -> bool:
-    """Tell whether a snapshot is read at once, unless it is of long messages."""
+    """Tell whether a selection is read as soon as it can be, not in a first batch that is there sooner."""
     return snapshot.message_count <= SHORT_MESSAGES
 
 

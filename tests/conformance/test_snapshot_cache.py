@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
@@ -21,6 +22,7 @@ from history_service.sweeping import Keeping, Sweeper
 from tests.support.history import (
     History,
     action_result,
+    assemble,
     assistant,
     call_action,
     instruction,
@@ -444,6 +446,30 @@ async def test_one_that_is_not_short_is_read_in_parts(
     snapshot = await parts.snapshot(branch)
     assert store.reads > 1
     assert numbers(snapshot.order) == list(range(1, 41))
+
+
+async def test_one_of_long_messages_is_read_as_it_is_taken(history: History) -> None:
+    store = CountingStore(history.store)
+    parts = History(store, Limits(frame_bytes=8192, snapshot_batch_messages=8))
+    branch = await parts.create(1)
+    await parts.add(branch, *[instruction(n, "x" * 2000) for n in range(1, 13)])
+    store.reads = 0
+    async with aclosing(parts.frames(branch)) as slow:
+        header, order, first = [await anext(slow) for _ in range(3)]
+        assert store.reads == 1
+        rest = [frame async for frame in slow]
+    # Of three messages each, as a batch is more than half a frame.
+    assert store.reads == 4
+    assert numbers(assemble([header, order, first, *rest]).order) == list(range(1, 13))
+
+
+async def test_a_slow_reader_of_a_short_snapshot_holds_what_is_to_come(history: History) -> None:
+    service = History(history.store, Limits(snapshot_batch_messages=10), snapshot_cache_bytes=0)
+    branch = await filled(history, messages=40)
+    async with aclosing(service.frames(branch)) as slow:
+        seen = [await anext(slow) for _ in range(4)]
+        holders = [[each for each in gc.get_referrers(frame) if isinstance(each, Batch)] for frame in seen]
+    assert list(map(len, holders)) == [0, 0, 0, 1]
 
 
 async def test_what_is_kept_is_not_read_where_it_is_opened(
