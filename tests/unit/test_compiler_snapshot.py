@@ -220,6 +220,8 @@ BROKEN_DELTAS: dict[str, Frames] = {
     "a run comes late": [*DELTA[:2], DELTA[3], DELTA[2], DELTA[4]],
     "a run beyond the copy": delta_frames([kept(1, 5)], [], 5),
     "a run before the copy": delta_frames([kept(-1, 5)], [], 5),
+    "a run kept twice": delta_frames([kept(0, 5), kept(0, 5)], [], 10),
+    "runs that keep more than the copy": delta_frames([kept(0, 4), kept(2, 2)], [], 6),
     "a run of nothing": delta_frames([kept(0, 5), kept(3, 0)], [], 5),
     "a run without a source": delta_frames([kept(0, 5), SnapshotRun()], [], 5),
     "more sent than came": delta_frames([kept(0, 3), SnapshotRun(sent=2)], [NEW], 5),

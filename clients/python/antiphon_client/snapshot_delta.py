@@ -55,8 +55,8 @@ def apply_delta(
         held_bytes: Their bytes.
 
     Raises:
-        SnapshotTruncatedError: A run is of nothing or reaches beyond the copy,
-            or the runs do not use up what was sent.
+        SnapshotTruncatedError: A run is of nothing or reaches beyond the copy, or
+            the runs keep more than the copy has or do not use up what was sent.
 
     Cost: copying two references a message; parsing what was sent.
     """
@@ -71,6 +71,9 @@ def apply_delta(
             start, end = run.kept.start, run.kept.start + run.kept.count
             if not 0 <= start < end <= len(held):
                 raise SnapshotTruncatedError("a delta keeps messages that the copy does not have")
+            # A selection has a message once; else a few bytes could stand for any number of them.
+            if at - used + run.kept.count > len(held):
+                raise SnapshotTruncatedError("a delta keeps more messages than the copy has")
             kept.append(KeptRun(at, start, run.kept.count))
             message_ids.append(held_ids[start:end])
             messages.append(held[start:end])
