@@ -36,7 +36,7 @@ FAR_SHARE = 0.47
 """The worker's part of all that both fold: less than half, as its answer takes time too."""
 
 LEAST_PATIENCE_SECONDS = 0.005
-"""How long a worker is waited for at least; else as long as this process has folded its own part."""
+"""How long a worker is waited for at least; else as long as what was left to this process took to fold."""
 
 
 class FoldingAhead:

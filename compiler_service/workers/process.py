@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from antiphon_client.edge.allocator import share_one_arena
 from antiphon_client.edge.collection import spare_collection
 from compiler_service.folded.ahead import PartsFolder
 from compiler_service.folded.plain import read_records
@@ -78,7 +77,6 @@ class _Folding:
 
 def main() -> None:
     """Serve the socket whose descriptor is the program's argument."""
-    share_one_arena()
     # The service ends it, after its last call; a terminal or a supervisor signals all processes at once.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from antiphon.compiler.v1.compiler_service_pb2_grpc import CompilerServiceStub
 from antiphon.compiler.v1.target_pb2 import ListTargetsRequest
+from antiphon_client.edge.allocator import share_one_arena
 from tests.support.programs import program
 
 HEAP_BYTES = 64 * 2**20
@@ -42,3 +44,16 @@ def test_the_threads_of_a_service_share_one_arena(service: str, tmp_path: Path) 
             if service == "compiler_service":
                 CompilerServiceStub(channel).ListTargets(ListTargetsRequest(), timeout=30)
         assert list(reserved_heaps(served.process.pid)) == []
+
+
+@pytest.mark.parametrize("failure", [AttributeError, OSError, TypeError])
+def test_where_the_c_library_is_another_nothing_is_done(
+    monkeypatch: pytest.MonkeyPatch, failure: type[Exception]
+) -> None:
+    def library(name: None) -> object:
+        if failure is AttributeError:
+            return object()
+        raise failure
+
+    monkeypatch.setattr(ctypes, "CDLL", library)
+    share_one_arena()

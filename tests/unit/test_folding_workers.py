@@ -6,7 +6,10 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -120,6 +123,39 @@ def test_a_guess_that_was_too_high_does_not_wait_on_the_event_loop(pool: Folding
     read, weighed = asyncio.run(weight())
     assert weighed == INLINE_BYTES + 1
     assert read > INLINE_BYTES // 2
+
+
+class _LateAnswer(Future[None]):
+    """An answer that does not come; it knows how long it was waited for."""
+
+    waited: float | None = None
+
+    def result(self, timeout: float | None = None) -> None:
+        self.waited = timeout
+        raise TimeoutError
+
+
+@pytest.mark.parametrize(("own_seconds", "waited"), [(0.25, 0.25), (0.001, ahead.LEAST_PATIENCE_SECONDS)])
+def test_a_worker_is_waited_for_as_long_as_the_rest_took(
+    monkeypatch: pytest.MonkeyPatch, own_seconds: float, waited: float
+) -> None:
+    answer = _LateAnswer()
+    lease = SimpleNamespace(take=lambda *part: None, finish=lambda: answer)
+    workers: Any = SimpleNamespace(lease=lambda: lease)
+
+    async def folded_without() -> FoldedHistory | None:
+        assembler = SnapshotAssembler()
+        with FoldingAhead(workers) as folding:
+            for frame in snapshot_frames([*conversation_of(200, 600)], batch=20):
+                assembler.feed(frame)
+                folding.look(assembler)
+            await folding.wait()
+            times = SimpleNamespace(monotonic=iter([8.0, 8.0 + own_seconds]).__next__)
+            monkeypatch.setattr(ahead, "time", times)
+            return folding.history()
+
+    assert asyncio.run(folded_without()) is not None
+    assert answer.waited == pytest.approx(waited)
 
 
 def test_a_worker_that_gets_no_core_is_done_without(pool: FoldingWorkers) -> None:
