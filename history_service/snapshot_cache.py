@@ -113,11 +113,6 @@ class SnapshotCache:
             self._hits += is_hit
             self._misses += not is_hit
 
-    @property
-    def drops(self) -> int:
-        """How often something was dropped: what was read before a drop is not to be kept after it."""
-        return self._drops
-
     def has(self, snapshot: Snapshot) -> bool:
         """Tell whether anything is kept of a snapshot's branch; from any thread."""
         return snapshot.chosen is None and _branch(snapshot) in self._kept
@@ -131,7 +126,7 @@ class SnapshotCache:
 
     @property
     def drops(self) -> int:
-        """How often branches were let go of."""
+        """How often branches were dropped: what was read before a drop is not to be kept after it."""
         return self._drops
 
     def find_page(self, tenant_id: str, branch_id: str) -> KeptPage | None:

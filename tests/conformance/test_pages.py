@@ -9,7 +9,7 @@ import pytest
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.limits import Limits
-from history_service.snapshot_stream import FIRST_BATCH
+from history_service.snapshot_stream import FIRST_BATCH, SHORT_MESSAGES
 from history_service.storage.port import BranchKey, MessagePage, NewMember, ReadTransaction, WriteTransaction
 from tests.conformance.test_snapshot_cache import CountingStore
 from tests.support.history import History, instruction, uuid_of
@@ -85,13 +85,25 @@ async def test_a_page_is_as_long_as_it_may_be(history: History, sizes: list[int]
     await history.store.read(check)
 
 
-async def test_the_first_batch_of_a_snapshot_is_small(history: History) -> None:
+@pytest.mark.parametrize(
+    ("count", "batches"),
+    [
+        (FIRST_BATCH + 512 + 40, [512, FIRST_BATCH + 40]),
+        (SHORT_MESSAGES, [512, 512]),
+        (SHORT_MESSAGES + 1, [FIRST_BATCH, 512, SHORT_MESSAGES + 1 - FIRST_BATCH - 512]),
+    ],
+)
+async def test_the_first_batch_of_a_long_snapshot_is_small(
+    history: History, count: int, batches: list[int]
+) -> None:
     branch = await history.create(1)
-    count = FIRST_BATCH + 512 + 40
-    await history.add(branch, *(instruction(number) for number in range(count)))
+    for start in range(0, count, 512):
+        end = min(start + 512, count)
+        await history.add(branch, *(instruction(number) for number in range(start, end)))
     got = [pb.ReadSnapshotResponse.FromString(frame) async for frame in history.frames(branch)]
-    assert [len(frame.batch.messages) for frame in got if frame.HasField("batch")] == [FIRST_BATCH, 512, 40]
-    assert [frame.WhichOneof("frame") for frame in got] == ["header", "order", *["batch"] * 3, "footer"]
+    assert [len(frame.batch.messages) for frame in got if frame.HasField("batch")] == batches
+    kinds = ["header", "order", *["batch"] * len(batches), "footer"]
+    assert [frame.WhichOneof("frame") for frame in got] == kinds
     bodies = [body for frame in got for body in frame.batch.messages]
     assert list(got[1].order.message_ids) == [body[2:38].decode() for body in bodies]
     assert len(bodies) == count
@@ -101,8 +113,8 @@ async def test_small_batches_are_read_a_few_in_a_transaction_and_large_ones_alon
     branch = await history.create(1)
     await history.add(branch, *(instruction(number, "x" * 100) for number in range(48)))
     whole = await history.snapshot(branch)
-    # One opens it, one reads the order and the first batch; of two messages each, 23 are left.
-    for frame_bytes, transactions in ((2**20, 1 + 1 + 6), (400, 1 + 1 + 23)):
+    # The one that opens it reads the order and four batches of two messages each, or one; 20 or 23 are left.
+    for frame_bytes, transactions in ((2**20, 1 + 5), (400, 1 + 23)):
         store = CountingStore(history.store)
         service = History(store, Limits(snapshot_batch_messages=2, frame_bytes=frame_bytes))
         snapshot = await service.snapshot(branch)

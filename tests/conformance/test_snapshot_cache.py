@@ -491,7 +491,7 @@ async def test_branches_without_messages_make_room_too(
         snapshot = Snapshot(
             await history.branch(branch), BranchKey("", branch, branch), 1, None, None, 0, None
         )
-        with cache.gather(snapshot) as gathering:
+        with cache.gather(snapshot, cache.drops) as gathering:
             gathering.keep()
         snapshots.append(snapshot)
     assert [cache.has(snapshot) for snapshot in snapshots] == [False, False, True, True, True]
