@@ -11,14 +11,14 @@ import argparse
 import gc
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import uvloop
 
 from tests.bench import append, compile, length, mailbox, projection, sessions, snapshot
 from tests.bench.report import HEADER, Absent, Row, format_row, write_json
-from tests.bench.servers import ROOT, running
+from tests.bench.servers import ROOT, Servers, running
 from tests.bench.table import with_table
 from tests.figures.page import PAGE, write_page
 
@@ -65,28 +65,40 @@ async def run(options: argparse.Namespace) -> tuple[list[Row], list[Absent]]:
                 rows.append(row)
                 print(format_row(row), flush=True)
 
-    if options.profile:
-        options.profile.mkdir(parents=True, exist_ok=True)
-    async with running(append.reply_bytes(), options.profile) as servers:
-        gc.freeze()
-        print(HEADER, flush=True)
-        if "append" in chosen:
-            seconds, rounds = (0.7, 3) if options.quick else (2.0, 7)
-            await show(append.measure(servers, seconds=seconds, rounds=rounds, say=say))
-        if "length" in chosen:
-            await show(length.measure(servers, rounds=200 if options.quick else 1_000, say=say))
-        if "snapshot" in chosen:
-            await show(snapshot.measure(servers, rounds=5 if options.quick else 21, say=say))
-        if "compile" in chosen:
-            await show(compile.measure(servers, rounds=1 if options.quick else 3, say=say))
-        if "projection" in chosen:
-            await show(projection.measure(rounds=5 if options.quick else 31, say=say))
-        if "mailbox" in chosen:
-            await show(mailbox.measure(servers, rounds=5 if options.quick else 31, say=say))
-        if "sessions" in chosen:
-            await show(sessions.measure(servers, rounds=3 if options.quick else 15, say=say))
+    print(HEADER, flush=True)
+    for group in [group for group in GROUPS if group in chosen]:
+        folder = options.profile and options.profile / group
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        # Services of its own, so that a group finds the same whether others ran before it or not.
+        async with running(append.reply_bytes(), folder) as servers:
+            gc.collect()
+            gc.freeze()
+            await show(_measured(group, servers, say, is_quick=options.quick))
     say("done")
     return rows, absent
+
+
+def _measured(
+    group: str, servers: Servers, say: Callable[[str], None], *, is_quick: bool
+) -> AsyncIterator[Row | Absent]:
+    """The rows of a group, measured while they are read."""
+    match group:
+        case "append":
+            seconds, rounds = (0.7, 3) if is_quick else (2.0, 7)
+            return append.measure(servers, seconds=seconds, rounds=rounds, say=say)
+        case "length":
+            return length.measure(servers, rounds=200 if is_quick else 1_000, say=say)
+        case "snapshot":
+            return snapshot.measure(servers, rounds=5 if is_quick else 21, say=say)
+        case "compile":
+            return compile.measure(servers, rounds=1 if is_quick else 3, say=say)
+        case "projection":
+            return projection.measure(rounds=5 if is_quick else 31, say=say)
+        case "mailbox":
+            return mailbox.measure(servers, rounds=5 if is_quick else 31, say=say)
+        case _:
+            return sessions.measure(servers, rounds=3 if is_quick else 15, say=say)
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ import pytest
 
 from antiphon.compiler.v1.compiler_service_pb2_grpc import CompilerServiceStub
 from antiphon.compiler.v1.target_pb2 import ListTargetsRequest
-from antiphon_client.edge.allocator import share_one_arena
+from antiphon_client.edge.allocator import spare_pages
 from tests.support.programs import program
 
 HEAP_BYTES = 64 * 2**20
@@ -56,4 +56,4 @@ def test_where_the_c_library_is_another_nothing_is_done(
         raise failure
 
     monkeypatch.setattr(ctypes, "CDLL", library)
-    share_one_arena()
+    spare_pages()

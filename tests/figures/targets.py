@@ -171,9 +171,9 @@ SPEED = (
         "≥ 15 × faster than the reference",
         re.compile(r"compile cold, 1,000"),
         "compile",
-        "The messages are there after some 7 ms, of which the history service reads for 2 and two hops of gRPC "
-        "take the others, and the reply takes 1 ms; between them a worker process and the service fold at "
-        "once. Without tools there is little to fold, and the reference takes half as long.",
+        "The messages are there after some 7 ms, of which the history service reads for 2 and two hops of "
+        "gRPC take the others, and the reply takes 1 ms; between them a worker process and the service fold "
+        "at once. Without tools there is little to fold, and the reference takes half as long.",
         "compile",
     ),
     Speed(

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import ctypes
 
-_ARENA_MAX = -8
-"""``M_ARENA_MAX`` of glibc's ``mallopt``."""
+_ARENA_MAX, _TRIM_THRESHOLD, _MMAP_THRESHOLD = -8, -1, -3
+"""``M_ARENA_MAX``, ``M_TRIM_THRESHOLD`` and ``M_MMAP_THRESHOLD`` of glibc's ``mallopt``."""
+
+SPARE_BYTES = 32 * 2**20
+"""Freed memory that a process keeps for later instead of giving it back; also what is mapped on its own."""
 
 
-def share_one_arena() -> None:
-    """Have all threads allocate from one arena; call it before there are others.
+def spare_pages() -> None:
+    """Have memory that was freed serve again; call it before a process has threads.
 
-    glibc gives each thread its own. What a call holds goes from thread to thread: the
-    transport's, the event loop's, a reading or a folding one's. So memory that one has
-    freed is none for the next, which takes new pages, at some microseconds each, and
-    the process holds a multiple of what it uses. Little is lost: Python's lock lets
-    one thread at a time allocate anyway.
+    A new page costs some microseconds, and a call that moves a megabyte may take
+    hundreds of them. What a call holds goes from thread to thread: the transport's,
+    the event loop's, a reading or a folding one's. glibc gives each thread an arena of
+    its own, where what another has freed is of no use, so all share one here. And it
+    gives free memory at an arena's end back to the system, to fetch it again for the
+    next large reply: up to ``SPARE_BYTES`` are kept.
 
     Does nothing where the C library is another.
     """
@@ -24,3 +28,5 @@ def share_one_arena() -> None:
     except (AttributeError, OSError, TypeError):
         return
     set_option(_ARENA_MAX, 1)
+    set_option(_TRIM_THRESHOLD, SPARE_BYTES)
+    set_option(_MMAP_THRESHOLD, SPARE_BYTES)

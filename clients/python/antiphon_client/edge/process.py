@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from antiphon_client.edge.addresses import AddressError
-from antiphon_client.edge.allocator import share_one_arena
+from antiphon_client.edge.allocator import spare_pages
 from antiphon_client.edge.collection import spare_collection
 from antiphon_client.edge.lifecycle import ServiceServer
 from antiphon_client.edge.logs import configure_logs, get_logger
@@ -48,7 +48,7 @@ def run(
     Returns:
         The exit code: 0 after a graceful stop, 1 when the server cannot start.
     """
-    share_one_arena()
+    spare_pages()
     configure_logs(log_level)
     try:
         stop_tracing = start_tracing(tracing, f"antiphon-{prog.removesuffix('_service')}")
