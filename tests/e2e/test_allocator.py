@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 import platform
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +48,33 @@ def test_the_threads_of_a_service_share_one_arena(service: str, tmp_path: Path) 
             if service == "compiler_service":
                 CompilerServiceStub(channel).ListTargets(ListTargetsRequest(), timeout=30)
         assert list(reserved_heaps(served.process.pid)) == []
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="arenas are glibc's")
+def test_freed_memory_serves_again() -> None:
+    # Eight blocks of 2.5 MiB at a time, as of a large reply and what it is made of.
+    script = """
+import resource
+from antiphon_client.edge.allocator import spare_pages
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    blocks = [bytes([1]) * 2621440 for _ in range(8)]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+spare_pages()
+print([faults() for _ in range(5)])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    first, *others = json.loads(done.stdout)
+    assert first > 5000
+    assert max(others) < 500
 
 
 @pytest.mark.parametrize("failure", [AttributeError, OSError, TypeError])
