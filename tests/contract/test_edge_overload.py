@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1 import history_service_pb2_grpc as pb_grpc
+from antiphon_client.edge.call import current_call
 from antiphon_client.edge.replies import READS_AT_ONCE
 from history_service.server import EXCHANGE_SERVICE, READS, SERVICE, WRITES, build_server
 from history_service.settings import HistorySettings
@@ -258,6 +260,7 @@ async def test_what_begins_after_its_deadline_is_not_done(tmp_path: Path, kind: 
             stub.GetBranch(pb.GetBranchRequest(branch_id=BRANCH), timeout=0.2),
         ):
             assert await _code(call) is grpc.StatusCode.DEADLINE_EXCEEDED
+        await asyncio.wait_for(store.deadlines_passed(), PATIENCE_SECONDS)
         store.held.set()
         await asyncio.wait_for(store.settled(), PATIENCE_SECONDS)
         assert store.outcomes == ["DeadlinePassedError", "DeadlinePassedError"]
@@ -280,6 +283,7 @@ class HeldStore:
         self.held.set()
         self.outcomes: list[str] = []
         self._tasks: list[asyncio.Task[Any]] = []
+        self._deadlines: list[float] = []
         self.shared = store.shared
         self.start = store.start
         self.close = store.close
@@ -294,9 +298,17 @@ class HeldStore:
         """Wait until all that was held up has ended."""
         await asyncio.gather(*self._tasks)
 
+    async def deadlines_passed(self) -> None:
+        """Wait until the deadlines of all that is held up have passed here; the caller's may pass sooner."""
+        while any(time.monotonic() < deadline for deadline in self._deadlines):
+            await asyncio.sleep(0.001)
+
     async def _run(self, asked: Any) -> Any:
         if self.held.is_set():
             return await asked
+        deadline = current_call().deadline
+        assert deadline is not None
+        self._deadlines.append(deadline)
 
         async def later() -> None:
             await self.held.wait()
