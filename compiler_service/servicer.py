@@ -127,7 +127,7 @@ class CompilerServicer(CompilerServiceServicer):
     async def _plan(
         self, request: PlanT, plan: Callable[[PlanT, CompileSource, TokenCounter], ReplyT]
     ) -> ReplyT:
-        reading, weight = await self._read(request)
+        reading = await self._read(request)
 
         def work() -> ReplyT:
             counter = self._counters.get(request.token_counter or ESTIMATE)
@@ -136,20 +136,14 @@ class CompilerServicer(CompilerServiceServicer):
             )
 
         try:
-            return await run_weighted(weight, work)
+            return await run_weighted(_weight(request, reading), work)
         finally:
             if reading is not None:
                 self._branches.keep(reading, reading.former)
 
-    async def _read(
-        self, request: HistoryRequest, *, folds: bool = False
-    ) -> tuple[BranchReading | None, int]:
-        """Read the branch of a request that has one as its source; return it and the bytes to work on."""
-        weight = request.ByteSize()
-        if not request.HasField("branch"):
-            return None, weight
-        reading = await self._branches.read(request, folds=folds)
-        return reading, weight + reading.weight
+    async def _read(self, request: HistoryRequest, *, folds: bool = False) -> BranchReading | None:
+        """Read the branch of a request that has one as its source."""
+        return await self._branches.read(request, folds=folds) if request.HasField("branch") else None
 
     async def _compile(
         self, request: CompileRequest, field_prefix: str, encode: Callable[[Compilation, Limits], T]
@@ -158,7 +152,10 @@ class CompilerServicer(CompilerServiceServicer):
         await run_weighted(
             request.ByteSize(), check_request, request, field_prefix, self._limits, self._counters
         )
-        reading, weight = await self._read(request, folds=PROFILES[request.profile] is FOLDED)
+        folds = PROFILES[request.profile] is FOLDED
+        reading = await self._read(request, folds=folds)
+        only_folds = folds and not (request.HasField("target") or request.HasField("token_counter"))
+        weight = _weight(request, reading, only_folds=only_folds)
 
         def compile_and_encode() -> tuple[T, FoldedOutcome | None]:
             source = _source_of(request, reading, field_prefix, self._limits)
@@ -173,6 +170,11 @@ class CompilerServicer(CompilerServiceServicer):
             if reading is not None:
                 self._branches.keep(reading, reading.former if folded is None else folded.history)
         return encoded
+
+
+def _weight(request: HistoryRequest, reading: BranchReading | None, *, only_folds: bool = False) -> int:
+    """Return the bytes to work on."""
+    return request.ByteSize() + (0 if reading is None else reading.weight(only_folds=only_folds))
 
 
 def _source_of(

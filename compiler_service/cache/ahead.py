@@ -6,9 +6,9 @@ free. Nothing that comes of it is used before the snapshot is whole and verified
 
 from __future__ import annotations
 
+import asyncio
 import time
 from concurrent.futures import Future
-from contextlib import suppress
 from typing import Self
 
 from antiphon_client.edge import offload
@@ -84,28 +84,25 @@ class FoldingAhead:
             # As where a part is folded.
             self._is_sound = False
 
-    @property
-    def waits(self) -> bool:
-        """Whether ``history`` may wait for a worker, and so belongs in a thread."""
-        return self._answer is not None
-
     async def wait(self) -> None:
-        """Wait until ``history`` can be asked for."""
+        """Wait until this process has folded what it was given while the snapshot came."""
         await self._near.wait()
 
-    def history(self) -> FoldedHistory | None:
+    async def history(self) -> FoldedHistory | None:
         """Return what is folded, of a snapshot that is whole; None for nothing.
 
-        Call it in a thread where a worker takes part: it folds what is left to this
-        process, and waits for the worker as long as that took: one that has not been
-        given a core by then is done without, and gives itself back when it is ready.
+        It folds what is left to this process, and waits for the worker as long as that
+        took: one that has not been given a core by then is done without, and gives itself
+        back when it is ready.
         """
+        await self.wait()
         begun = time.monotonic()
-        held = self._near.finish()
+        held = await self._near.finish()
         if self._answer is not None:
+            answer = asyncio.wrap_future(self._answer)
             patience = max(time.monotonic() - begun, LEAST_PATIENCE_SECONDS)
-            with suppress(TimeoutError):
-                held += self._answer.result(patience) or ()
+            if (await asyncio.wait([answer], timeout=patience))[0]:
+                held += answer.result() or ()
         return history_of(held)
 
     def __enter__(self) -> Self:

@@ -12,6 +12,14 @@ from compiler_service.folded.ahead import PartsFolder
 from compiler_service.folded.division import Held, settled_length
 from compiler_service.folded.plain import read_records
 
+LOOP_BYTES = 192 * 1024
+"""Messages up to which the last ones are folded on the event loop, in bytes: some 7 ms of it.
+
+A thread holds the interpreter for 5 ms at a time, so other calls would wait as long. And it
+would begin late: where the worker has one of two cores, a thread that is woken for the other
+may wait behind the worker until the system next looks, which takes up to 4 ms.
+"""
+
 _LOOK_MESSAGES = 8
 """Messages that are read at once in search of one that settles."""
 
@@ -111,11 +119,14 @@ class NearFolder:
         if self._work is not None:
             await asyncio.wait([self._work])
 
-    def finish(self) -> tuple[Held, ...]:
-        """Fold what was left, in the caller's thread, and return all that is compiled; it is idle now."""
+    async def finish(self) -> tuple[Held, ...]:
+        """Fold what was left, and return all that is compiled; it is idle now."""
         if self.is_sound:
             parts, self._left = self._left, []
-            self._is_sound = self._fold(parts)
+            if sum([part.size for part in parts]) <= LOOP_BYTES:
+                self._is_sound = self._fold(parts)
+            else:
+                self._is_sound = await asyncio.to_thread(self._fold, parts)
         return self._folder.held()
 
     def _fold(self, parts: Sequence[Part]) -> bool:

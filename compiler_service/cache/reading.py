@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from antiphon_client.edge.call import current_call
 from antiphon_client.edge.metrics import Figure
-from antiphon_client.edge.offload import INLINE_BYTES
 from antiphon_client.errors import BranchDeletedError, BranchNotFoundError
 from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot
@@ -18,6 +17,9 @@ from compiler_service.folded.history import FoldedHistory
 from compiler_service.source import HistoryRequest, SnapshotStub, pull_snapshot
 from compiler_service.workers.pool import FoldingWorkers
 
+_FOLDED_PART = 8
+"""What is folded takes a part of so many of the time that folding takes."""
+
 
 class BranchReading(NamedTuple):
     """A branch as it was read for a call.
@@ -25,14 +27,14 @@ class BranchReading(NamedTuple):
     Attributes:
         snapshot: What was selected of it.
         former: What FOLDED made of that before; None for nothing.
-        ahead: What FOLDED has made of it on its way.
+        ahead: What FOLDED has made of it on its way; None for nothing.
         address: Where it may be kept; None where it may not.
         held: The snapshot that was kept then; None for none.
     """
 
     snapshot: AssembledSnapshot
     former: FoldedHistory | None
-    ahead: FoldingAhead
+    ahead: FoldedHistory | None
     address: BranchAddress | None
     held: AssembledSnapshot | None
 
@@ -46,13 +48,24 @@ class BranchReading(NamedTuple):
         )
 
     @property
-    def weight(self) -> int:
-        """Bytes to work on, for ``run_weighted``: too many for the loop where a worker is waited for."""
+    def folded(self) -> FoldedHistory | None:
+        """What FOLDED has made of it, before or on its way."""
+        return self.ahead if self.former is None else self.former
+
+    def weight(self, *, only_folds: bool) -> int:
+        """Bytes to work on, for ``run_weighted``.
+
+        Args:
+            only_folds: The work is FOLDED's alone, so that what is folded already counts for little.
+        """
         size = self.snapshot.message_bytes
-        return max(size, INLINE_BYTES + 1) if self.ahead.waits else size
+        if not only_folds or self.folded is None:
+            return size
+        done = sum([each.stretch.length for each in self.folded.held]) / len(self.snapshot.messages)
+        return int(size * (1 - done + done / _FOLDED_PART))
 
     def source(self) -> CompileSource:
-        """Return it as the source of a compilation; it waits for a worker that folds a part of it."""
+        """Return it as the source of a compilation."""
         snapshot = self.snapshot
         return CompileSource(
             system=snapshot.system,
@@ -60,7 +73,7 @@ class BranchReading(NamedTuple):
             revision=snapshot.revision,
             incarnation=snapshot.incarnation,
             message_ids=snapshot.message_ids,
-            former=self.ahead.history() if self.former is None else self.former,
+            former=self.folded,
             plain=RecordsOnDemand(snapshot),
         )
 
@@ -149,7 +162,7 @@ class BranchReader:
                 # What is deleted or erased there is not kept here until its place is wanted.
                 self._cache.drop(BranchAddress(call.tenant_id, request.branch.branch_id))
                 raise
-            await ahead.wait()
+            folded = await ahead.history()
         if held is not None and address is not None and snapshot.revision < held.revision:
             # The history was put back to an older copy: what is kept is of revisions that are gone.
             self._cache.drop(address)
@@ -158,7 +171,7 @@ class BranchReader:
         former = None
         if kept is not None and kept.folded is not None:
             former = kept.folded.moved(snapshot.kept)
-        return BranchReading(snapshot, former, ahead, address, held)
+        return BranchReading(snapshot, former, folded, address, held)
 
     def _count(self, *, is_hit: bool) -> None:
         if is_hit:

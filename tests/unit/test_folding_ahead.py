@@ -113,30 +113,24 @@ def assembling(messages: Sequence[Message], batches: int) -> SnapshotAssembler:
     return assembler
 
 
-async def history_of_all(folding: FoldingAhead) -> FoldedHistory | None:
-    """Return what is folded once all is that was taken."""
-    await folding.wait()
-    return folding.history()
-
-
 @pytest.mark.usefixtures("small_pieces")
 async def test_it_folds_what_has_come_but_for_the_last_messages() -> None:
     messages = history_messages(ROUND * BATCH)
     folding = FoldingAhead()
     folding.look(assembling(messages, 0))
-    assert await history_of_all(folding) is None
+    assert await folding.history() is None
     folding.look(assembling(messages, 1))
-    first = await history_of_all(folding)
+    first = await folding.history()
     assert first is not None
     assert 1 + sum(held.stretch.length for held in first.held) == BATCH - 1
     folding.look(assembling(messages, 2))
-    assert await history_of_all(folding) == first
+    assert await folding.history() == first
 
 
 async def test_it_leaves_alone_what_is_small() -> None:
     folding = FoldingAhead()
     folding.look(assembling(history_messages(ROUND * BATCH), 1))
-    assert await history_of_all(folding) is None
+    assert await folding.history() is None
 
 
 @pytest.mark.usefixtures("small_pieces")

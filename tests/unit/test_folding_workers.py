@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.message.v1.message_pb2 import AssistantResponseContent, InstructionContent, Message
-from antiphon_client.edge.offload import INLINE_BYTES
 from antiphon_client.snapshot import SnapshotAssembler
-from compiler_service.cache import ahead
+from compiler_service.cache import ahead, parts
 from compiler_service.cache.ahead import FoldingAhead
 from compiler_service.cache.reading import BranchReading
+from compiler_service.folded.ahead import PartsFolder
 from compiler_service.folded.history import FoldedHistory
 from compiler_service.workers import worker
 from compiler_service.workers.pool import FoldingWorkers
@@ -55,7 +55,7 @@ async def folded(request: CompileRequest, batch: int, pool: FoldingWorkers) -> F
             folding.look(assembler)
             # Whether this process has folded what it was given decides whose turn it is.
             await folding.wait()
-        history = folding.history()
+        history = await folding.history()
     await until(lambda: pool.free == free)
     return history
 
@@ -83,7 +83,7 @@ def test_any_division_gives_the_same_bytes(
 def test_a_worker_is_asked_for_by_what_is_to_come(
     pool: FoldingWorkers, text_bytes: int, is_asked: bool
 ) -> None:
-    async def leased_after_the_first_batch() -> tuple[bool, bool]:
+    async def leased_after_the_first_batch() -> bool:
         free, assembler = pool.free, SnapshotAssembler()
         with FoldingAhead(pool) as folding:
             frames = iter(snapshot_frames([*conversation_of(200, text_bytes)], batch=20))
@@ -95,54 +95,25 @@ def test_a_worker_is_asked_for_by_what_is_to_come(
             for frame in frames:
                 assembler.feed(frame)
                 folding.look(assembler)
-            await folding.wait()
-            waits = folding.waits
-            folding.history()
+            await folding.history()
         await until(lambda: pool.free == free)
-        return leased, waits
+        return leased
 
-    assert asyncio.run(leased_after_the_first_batch()) == (is_asked, is_asked)
-
-
-def test_a_guess_that_was_too_high_does_not_wait_on_the_event_loop(pool: FoldingWorkers) -> None:
-    async def weight() -> tuple[int, int]:
-        free, assembler = pool.free, SnapshotAssembler()
-        messages = [*conversation_of(20, 3000), *conversation_of(100, 1, first=20)]
-        with FoldingAhead(pool) as folding:
-            for frame in snapshot_frames(messages, batch=20):
-                assembler.feed(frame)
-                folding.look(assembler)
-            await folding.wait()
-            snapshot = assembler.result()
-            read = sum(map(len, snapshot.messages))
-            short = replace(snapshot, message_bytes=INLINE_BYTES // 2)
-            reading = BranchReading(short, None, folding, None, None)
-            folding.history()
-        await until(lambda: pool.free == free)
-        return read, reading.weight
-
-    read, weighed = asyncio.run(weight())
-    assert weighed == INLINE_BYTES + 1
-    assert read > INLINE_BYTES // 2
-
-
-class _LateAnswer(Future[None]):
-    """An answer that does not come; it knows how long it was waited for."""
-
-    waited: float | None = None
-
-    def result(self, timeout: float | None = None) -> None:
-        self.waited = timeout
-        raise TimeoutError
+    assert asyncio.run(leased_after_the_first_batch()) == is_asked
 
 
 @pytest.mark.parametrize(("own_seconds", "waited"), [(0.25, 0.25), (0.001, ahead.LEAST_PATIENCE_SECONDS)])
 def test_a_worker_is_waited_for_as_long_as_the_rest_took(
     monkeypatch: pytest.MonkeyPatch, own_seconds: float, waited: float
 ) -> None:
-    answer = _LateAnswer()
-    lease = SimpleNamespace(take=lambda *part: None, finish=lambda: answer)
+    never: Future[None] = Future()
+    lease = SimpleNamespace(take=lambda *part: None, finish=lambda: never)
     workers: Any = SimpleNamespace(lease=lambda: lease)
+    waits: list[float] = []
+
+    async def in_vain(futures: list[Any], timeout: float) -> tuple[set[Any], set[Any]]:
+        waits.append(timeout)
+        return set(), set(futures)
 
     async def folded_without() -> FoldedHistory | None:
         assembler = SnapshotAssembler()
@@ -153,10 +124,51 @@ def test_a_worker_is_waited_for_as_long_as_the_rest_took(
             await folding.wait()
             times = SimpleNamespace(monotonic=iter([8.0, 8.0 + own_seconds]).__next__)
             monkeypatch.setattr(ahead, "time", times)
-            return folding.history()
+            waiting = SimpleNamespace(wrap_future=asyncio.wrap_future, wait=in_vain)
+            monkeypatch.setattr(ahead, "asyncio", waiting)
+            return await folding.history()
 
     assert asyncio.run(folded_without()) is not None
-    assert answer.waited == pytest.approx(waited)
+    assert waits == [pytest.approx(waited)]
+
+
+@pytest.mark.parametrize(("loop_bytes", "on_the_loop"), [(2**20, True), (0, False)])
+def test_the_last_messages_are_folded_on_the_event_loop_where_they_are_few(
+    pool: FoldingWorkers, monkeypatch: pytest.MonkeyPatch, loop_bytes: int, on_the_loop: bool
+) -> None:
+    monkeypatch.setattr(parts, "LOOP_BYTES", loop_bytes)
+    threads: list[int] = []
+    take = PartsFolder.take
+
+    def noted(folder: PartsFolder, start: int, messages: Any) -> None:
+        threads.append(threading.get_ident())
+        take(folder, start, messages)
+
+    monkeypatch.setattr(PartsFolder, "take", noted)
+    request = CompileRequest()
+    request.snapshot.messages.extend(conversation_of(200, 600))
+    request.instruction.instruction.instruction = "?"
+    history = asyncio.run(folded(request, 200, pool))
+    assert [thread == threading.get_ident() for thread in threads] == [on_the_loop]
+    assert compiled(request, history) == compiled(request, None)
+
+
+def test_what_is_folded_already_weighs_little_and_only_where_nothing_else_is_done(
+    pool: FoldingWorkers,
+) -> None:
+    request = CompileRequest()
+    request.snapshot.messages.extend(conversation_of(200, 600))
+    history = asyncio.run(folded(request, 200, pool))
+    assert history is not None
+    assembler = SnapshotAssembler()
+    for frame in snapshot_frames(request.snapshot.messages):
+        assembler.feed(frame)
+    snapshot = assembler.result()
+    fresh = BranchReading(snapshot, None, None, None, None)
+    for reading in (fresh._replace(former=history), fresh._replace(ahead=history)):
+        assert reading.weight(only_folds=False) == snapshot.message_bytes
+        assert reading.weight(only_folds=True) < snapshot.message_bytes // 4
+    assert fresh.weight(only_folds=True) == snapshot.message_bytes
 
 
 def test_a_worker_that_gets_no_core_is_done_without(
@@ -173,9 +185,7 @@ def test_a_worker_that_gets_no_core_is_done_without(
             for frame in snapshot_frames(messages, batch=20):
                 assembler.feed(frame)
                 folding.look(assembler)
-            await folding.wait()
-            assert folding.waits
-            history = await asyncio.to_thread(folding.history)
+            history = await folding.history()
         assert pool.free == free - 1
         for process_id in workers:
             os.kill(process_id, signal.SIGCONT)
