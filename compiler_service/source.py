@@ -139,19 +139,17 @@ async def _feed(
     watch: Watcher | None,
 ) -> None:
     """Feed a stream's frames to the assembler, as far as the limit on them allows."""
-    pulled = 0
     try:
         async for frame in stream:
-            pulled += frame.ByteSize()
-            if pulled > limits.snapshot_bytes:
+            assembler.feed(frame)
+            if assembler.size > limits.snapshot_bytes:
                 raise SizeLimitExceededError.of(
                     "the branch's snapshot",
                     limit_name="snapshot_bytes",
                     limit=limits.snapshot_bytes,
-                    actual=pulled,
+                    actual=assembler.size,
                     advice="select a part of it by a view or a progression",
                 )
-            assembler.feed(frame)
             if watch is not None:
                 watch(assembler)
     except grpc.RpcError as error:
@@ -184,6 +182,7 @@ def _snapshot_request(request: HistoryRequest, held: AssembledSnapshot | None) -
         progression=request.progression if request.HasField("progression") else None,
         since_revision=None if held is None else held.revision,
         since_incarnation="" if held is None else held.incarnation,
+        takes_joined=True,
     )
 
 

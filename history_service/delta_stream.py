@@ -10,7 +10,6 @@ from antiphon_client.limits import Limits
 from history_service import encoding, snapshot_stream
 from history_service.domain.deltas import Base, Delta, run_parts, sent_snapshot
 from history_service.domain.reads import Snapshot
-from history_service.snapshot_stream import Frame
 from history_service.storage.port import HistoryStore
 
 _RUN_BYTES = 32
@@ -26,7 +25,7 @@ def base_of(request: history_pb.ReadSnapshotRequest) -> Base | None:
 
 async def frames(
     store: HistoryStore, snapshot: Snapshot, delta: Delta, limits: Limits
-) -> AsyncGenerator[Frame]:
+) -> AsyncGenerator[bytes]:
     """Yield the encoded frames of a delta: header, runs, batches, footer.
 
     Raises:

@@ -30,6 +30,7 @@ _LIST_MESSAGES = FieldPrefixes(history_pb.ListMessagesResponse.DESCRIPTOR, "mess
 _FRAME_HEADER = FieldPrefixes(_FRAME, "header")
 _FRAME_ORDER = FieldPrefixes(_FRAME, "order")
 _FRAME_BATCH = FieldPrefixes(_FRAME, "batch")
+_FRAME_JOINED = FieldPrefixes(_FRAME, "joined")
 _HEADER_SYSTEM = FieldPrefixes(history_pb.SnapshotHeader.DESCRIPTOR, "system")
 _BATCH_MESSAGES = FieldPrefixes(history_pb.SnapshotBatch.DESCRIPTOR, "messages")
 
@@ -98,7 +99,12 @@ def snapshot_batch(bodies: Sequence[bytes]) -> bytes:
     return _FRAME_BATCH.enclose([b"".join(_BATCH_MESSAGES.parts(bodies))])
 
 
-def snapshot_footer(message_count: int, sha256: bytes) -> history_pb.ReadSnapshotResponse:
-    """Return a footer frame."""
+def snapshot_footer(message_count: int, sha256: bytes) -> bytes:
+    """Encode a footer frame."""
     footer = history_pb.SnapshotFooter(message_count=message_count, sha256=sha256)
-    return history_pb.ReadSnapshotResponse(footer=footer)
+    return history_pb.ReadSnapshotResponse(footer=footer).SerializeToString()
+
+
+def joined_frames(frames: Sequence[bytes]) -> bytes:
+    """Encode frames as one, whose fields have the frames' own numbers."""
+    return _FRAME_JOINED.enclose(frames)

@@ -43,11 +43,12 @@ from history_service.domain.clones import Clones, clone_messages
 from history_service.domain.prepared import PreparedMessage, Stamper
 from history_service.domain.watching import Watch
 from history_service.domain.writes import is_replay, write_branch, write_once
+from history_service.joined_frames import joined
 from history_service.message_pages import MessagePages
 from history_service.signals import Signals
 from history_service.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
 from history_service.snapshot_frames import SnapshotFrames
-from history_service.snapshot_stream import Front
+from history_service.snapshot_stream import Front, is_short
 from history_service.storage.port import BranchRow, HistoryStore, ReadTransaction, WriteTransaction
 from history_service.sweeping import DEFAULT_KEEPING, Keeping
 from history_service.watch_stream import DEFAULT_TIMES, WatchTimes
@@ -297,6 +298,8 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             del front  # which a slow reader shall not hold on to
         else:
             stream = delta_stream.frames(self._store, snapshot, delta, self._limits)
+        if request.takes_joined and (delta is not None or is_short(snapshot)):
+            stream = joined(stream, self._limits.frame_bytes)
         async with aclosing(stream) as frames:
             async for frame in frames:
                 yield frame

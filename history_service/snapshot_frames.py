@@ -10,7 +10,7 @@ from antiphon_client.limits import Limits
 from history_service import encoding, snapshot_stream
 from history_service.domain import reads
 from history_service.snapshot_cache import KeptFrames, SnapshotCache
-from history_service.snapshot_stream import Batch, Frame, Front
+from history_service.snapshot_stream import Batch, Front
 from history_service.storage.port import HistoryStore, ReadTransaction
 
 GROWTH = 1024
@@ -42,7 +42,7 @@ class SnapshotFrames:
 
     async def stream(
         self, snapshot: reads.Snapshot, front: Front | None, drops: int
-    ) -> AsyncGenerator[Frame]:
+    ) -> AsyncGenerator[bytes]:
         """Yield the encoded frames: header, order, batches, footer.
 
         Args:
@@ -64,7 +64,7 @@ class SnapshotFrames:
             async for frame in frames:
                 yield frame
 
-    async def _again(self, snapshot: reads.Snapshot, kept: KeptFrames) -> AsyncGenerator[Frame]:
+    async def _again(self, snapshot: reads.Snapshot, kept: KeptFrames) -> AsyncGenerator[bytes]:
         """Yield kept frames as long as the cache has the branch, then those of the store."""
         for part in kept.order:
             yield part
@@ -85,7 +85,7 @@ class SnapshotFrames:
 
     async def _fresh(
         self, snapshot: reads.Snapshot, front: Front | None, drops: int
-    ) -> AsyncGenerator[Frame]:
+    ) -> AsyncGenerator[bytes]:
         """Yield frames as they are read, and keep them."""
         last = None
         with self._cache.gather(snapshot, drops) as gathering:

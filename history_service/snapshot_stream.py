@@ -38,8 +38,6 @@ BATCHES_AT_ONCE = 4
 
 
 T = TypeVar("T")
-Frame = history_pb.ReadSnapshotResponse | bytes
-"""A frame of a snapshot; bytes are encoded already."""
 
 
 class OrderPart(NamedTuple, Generic[T]):
@@ -77,6 +75,11 @@ class Front(NamedTuple):
     """The first batches, one at least."""
 
 
+def is_short(snapshot: reads.Snapshot) -> bool:
+    """Tell whether a selection is read as soon as it can be, not in a first batch that is there sooner."""
+    return snapshot.message_count <= SHORT_MESSAGES
+
+
 def header(snapshot: reads.Snapshot, *, is_delta: bool = False) -> bytes:
     """Return the encoded header frame of a snapshot, or of a delta that leads to it."""
     fields = history_pb.SnapshotHeader(
@@ -91,7 +94,7 @@ def header(snapshot: reads.Snapshot, *, is_delta: bool = False) -> bytes:
 
 async def messages_and_footer(
     store: HistoryStore, snapshot: reads.Snapshot, limits: Limits, former: Batch[bytes] | None = None
-) -> AsyncGenerator[Frame]:
+) -> AsyncGenerator[bytes]:
     """Yield the encoded frames that a snapshot ends with: batches, all or those after one, and footer.
 
     Raises:
@@ -105,8 +108,8 @@ async def messages_and_footer(
     yield footer(last)
 
 
-def footer(last: Batch[bytes] | None) -> Frame:
-    """Return the footer frame after the last batch; None if there is none."""
+def footer(last: Batch[bytes] | None) -> bytes:
+    """Return the encoded footer frame after the last batch; None if there is none."""
     if last is None:
         return encoding.snapshot_footer(0, hashlib.sha256().digest())
     return encoding.snapshot_footer(last.sent, last.digest.digest())
@@ -217,7 +220,7 @@ def _read_batches(
 ) -> list[Batch[T]]:
     """Read a few batches, as of small ones handing over is a good part; of a long selection one at first."""
     some = [_read_batch(tx, snapshot, limits, render, former)]
-    most = BATCHES_AT_ONCE if former is not None or _is_short(snapshot) else 1
+    most = BATCHES_AT_ONCE if former is not None or is_short(snapshot) else 1
     size = some[0].size
     while len(some) < most and size < limits.frame_bytes // 2 and some[-1].sent < snapshot.message_count:
         some.append(_read_batch(tx, snapshot, limits, render, some[-1]))
@@ -237,7 +240,7 @@ def _read_batch(
     max_bytes = limits.frame_bytes - _FRAME_MARGIN - most * encoding.FIELD_OVERHEAD
     if former is None:
         sent, after, digest = 0, None, hashlib.sha256()
-        most = most if _is_short(snapshot) else min(most, FIRST_BATCH)
+        most = most if is_short(snapshot) else min(most, FIRST_BATCH)
     else:
         # A copy, as a store may read again.
         sent, after, digest = former.sent, former.last_id, former.digest.copy()
@@ -245,11 +248,6 @@ def _read_batch(
     joined = b"".join(bodies)
     digest.update(joined)
     return Batch(render(bodies), len(joined), sent + len(bodies), id_of(bodies[-1]), digest)
-
-
-def _is_short(snapshot: reads.Snapshot) -> bool:
-    """Tell whether a selection is read as soon as it can be, not in a first batch that is there sooner."""
-    return snapshot.message_count <= SHORT_MESSAGES
 
 
 def _begin(read: Coroutine[Any, Any, T]) -> asyncio.Future[T]:

@@ -90,9 +90,9 @@ async def test_a_branch_compiled_again_is_asked_for_under_the_callers_own_creden
     assert [dict(metadata)["authorization"] for metadata in history.metadata] == ["Bearer one", "Bearer two"]
     assert history.time_remaining[1] is not None
     first, second = history.requests
-    assert first == history_pb.ReadSnapshotRequest(branch_id=BRANCH_ID)
+    assert first == history_pb.ReadSnapshotRequest(branch_id=BRANCH_ID, takes_joined=True)
     assert second == history_pb.ReadSnapshotRequest(
-        branch_id=BRANCH_ID, since_revision=7, since_incarnation=INCARNATION
+        branch_id=BRANCH_ID, since_revision=7, since_incarnation=INCARNATION, takes_joined=True
     )
     assert [message.text for message in again.messages] == [
         "Instruction: ask",

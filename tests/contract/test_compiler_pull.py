@@ -183,9 +183,9 @@ async def test_one_history_call_a_compilation_with_what_was_asked(tmp_path: Path
         response = await compiler.Compile(request)
         await compiler.Compile(branch_request())
     asked = history_pb.ReadSnapshotRequest(
-        branch_id=BRANCH_ID, at_revision=7, progression=request.progression
+        branch_id=BRANCH_ID, at_revision=7, progression=request.progression, takes_joined=True
     )
-    assert history.requests == [asked, history_pb.ReadSnapshotRequest(branch_id=BRANCH_ID)]
+    assert history.requests == [asked, history_pb.ReadSnapshotRequest(branch_id=BRANCH_ID, takes_joined=True)]
     assert (response.history_revision, response.incarnation) == (7, INCARNATION)
     assert ("GENERIC_DROPPED", [mid(6)]) in notes_of(response)
 

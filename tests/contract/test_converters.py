@@ -154,7 +154,7 @@ def outcome(variant: str) -> None:
 def snapshot_frame(variant: str) -> None:
     """Give the assembler a frame where it may stand."""
     assembler = SnapshotAssembler()
-    if variant != "header":
+    if variant not in ("header", "joined"):
         assembler.feed(pb.ReadSnapshotResponse(header=pb.SnapshotHeader()))
     assembler.feed(filled("antiphon.history.v1.ReadSnapshotResponse.frame", variant))
 

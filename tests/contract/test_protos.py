@@ -67,7 +67,7 @@ CONTRACT = {
     "antiphon.history.v1.AddMessagesResponse": "revision placements replayed",
     "antiphon.history.v1.RespondToActionRequest": "branch_id action_request_id message_id "
     "outcome(output_json error) state blocks metadata_json expected_revision request_id",
-    "antiphon.history.v1.ReadSnapshotResponse": "frame(header order batch footer delta)",
+    "antiphon.history.v1.ReadSnapshotResponse": "frame(header order batch footer delta joined)",
     "antiphon.compiler.v1.CompileRequest": "source(branch snapshot) profile instruction progression "
     "tool_schemas_json response_format structure context_blocks provider_kwargs_json target target_options "
     "token_counter",

@@ -150,10 +150,15 @@ class History:
         ids: Iterable[str] | None = None,
         since: int | None = None,
         incarnation: str = "",
+        takes_joined: bool = False,
     ) -> AsyncGenerator[bytes]:
         """Yield a snapshot's frames, encoded."""
         request = pb.ReadSnapshotRequest(
-            branch_id=branch_id, at_revision=at, since_revision=since, since_incarnation=incarnation
+            branch_id=branch_id,
+            at_revision=at,
+            since_revision=since,
+            since_incarnation=incarnation,
+            takes_joined=takes_joined,
         )
         if ids is not None:
             request.progression.message_ids.extend(ids)

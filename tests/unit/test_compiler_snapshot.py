@@ -17,6 +17,7 @@ from antiphon.history.v1.history_service_pb2 import (
     SnapshotBatch,
     SnapshotDelta,
     SnapshotFooter,
+    SnapshotFrames,
     SnapshotOrder,
     SnapshotRun,
 )
@@ -99,10 +100,55 @@ BROKEN: dict[str, Frames] = {
 }
 
 
+def joined(frames: Sequence[ReadSnapshotResponse]) -> ReadSnapshotResponse:
+    """Frames as one: its fields have the frames' own numbers."""
+    encoded = b"".join(frame.SerializeToString() for frame in frames)
+    return ReadSnapshotResponse(joined=SnapshotFrames.FromString(encoded))
+
+
 @pytest.mark.parametrize("frames", BROKEN.values(), ids=BROKEN.keys())
 def test_a_broken_stream_is_refused(frames: Frames) -> None:
     with pytest.raises(SnapshotTruncatedError):
         assemble(frames)
+
+
+cuts_of_a_stream = st.sets(st.integers(1, len(WHOLE) - 1))
+
+
+def joined_between(frames: Frames, cuts: set[int]) -> Frames:
+    """A stream with what stands between cuts joined."""
+    return [joined(frames[start:end]) for start, end in pairwise([0, *sorted(cuts), len(frames)])]
+
+
+@given(cuts_of_a_stream)
+def test_joined_frames_are_the_same_as_each_by_itself(cuts: set[int]) -> None:
+    assert assemble(joined_between(WHOLE, cuts)) == assemble(WHOLE)
+
+
+@given(cuts_of_a_stream, st.data())
+def test_joined_frames_that_are_lost_or_exchanged_are_missed(cuts: set[int], data: st.DataObject) -> None:
+    frames = joined_between(WHOLE, cuts)
+    index = data.draw(st.integers(0, len(frames) - 1))
+    with pytest.raises(SnapshotTruncatedError):
+        assemble([*frames[:index], *frames[index + 1 :]]).decode()
+    if index:
+        with pytest.raises(SnapshotTruncatedError):
+            assemble([*frames[: index - 1], frames[index], frames[index - 1], *frames[index + 1 :]]).decode()
+
+
+def test_a_byte_changed_in_joined_frames_is_found() -> None:
+    with pytest.raises(SnapshotTruncatedError, match="hash"):
+        assemble([joined([HEADER, *ORDER, changed(BATCH[0], other_byte), *BATCH[1:], FOOTER])])
+
+
+@pytest.mark.parametrize("frames", [WHOLE, [joined(WHOLE)]], ids=["apart", "joined"])
+def test_the_size_is_that_of_the_frames(frames: Frames) -> None:
+    assembler = SnapshotAssembler()
+    assert assembler.size == 0
+    for frame in frames:
+        assembler.feed(frame)
+    bytes_apart = sum(frame.ByteSize() for frame in WHOLE)
+    assert bytes_apart <= assembler.size <= bytes_apart + 12 * len(MESSAGES) + 6 * len(WHOLE)
 
 
 @given(st.sets(st.integers(0, len(WHOLE) - 1), min_size=1))

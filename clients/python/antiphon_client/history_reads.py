@@ -115,7 +115,8 @@ class HistoryReads:
             ProgressionInvalidError: Some ids are unknown or repeated.
             SnapshotTruncatedError: The stream ended early or was altered.
         """
-        return perform(_snapshot_call(branch_id, progression, at_revision, SnapshotCollector))
+        call = _snapshot_call(branch_id, progression, at_revision, SnapshotCollector, takes_joined=True)
+        return perform(call)
 
     def read_order(
         self,
@@ -137,9 +138,16 @@ def _snapshot_call(
     progression: Iterable[Id] | None,
     at_revision: int | None,
     collector: Callable[[], FrameCollector[R]],
+    *,
+    takes_joined: bool = False,
 ) -> StreamCall[R]:
     selection = (
         None if progression is None else progression_pb2.Progression(message_ids=id_texts(progression))
     )
-    request = pb.ReadSnapshotRequest(branch_id=str(branch_id), at_revision=at_revision, progression=selection)
+    request = pb.ReadSnapshotRequest(
+        branch_id=str(branch_id),
+        at_revision=at_revision,
+        progression=selection,
+        takes_joined=takes_joined,
+    )
     return StreamCall("ReadSnapshot", request, collector)

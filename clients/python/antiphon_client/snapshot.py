@@ -10,10 +10,10 @@ changed since in place of the order, and only the messages that are new to it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from google.protobuf.message import DecodeError
 
@@ -21,8 +21,10 @@ from antiphon.history.v1.branch_pb2 import Branch
 from antiphon.history.v1.history_service_pb2 import (
     GetMessagesResponse,
     ReadSnapshotResponse,
+    SnapshotBatch,
     SnapshotDelta,
     SnapshotFooter,
+    SnapshotFrames,
     SnapshotHeader,
     SnapshotOrder,
     SnapshotRun,
@@ -30,7 +32,13 @@ from antiphon.history.v1.history_service_pb2 import (
 from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.errors import SnapshotTruncatedError
 from antiphon_client.snapshot_delta import AppliedDelta, KeptRun, apply_delta
-from antiphon_client.splicing import FieldPrefixes
+from antiphon_client.splicing import FIELD_OVERHEAD, FieldPrefixes
+
+FramePart: TypeAlias = SnapshotHeader | SnapshotOrder | SnapshotDelta | SnapshotBatch | SnapshotFooter
+"""What one frame holds."""
+
+_ENTRY_BYTES = 2 * FIELD_OVERHEAD
+"""Bytes of a message in a batch beside its own, at most; the batch's own too, as none is empty."""
 
 _HELD_MESSAGES = FieldPrefixes(GetMessagesResponse.DESCRIPTOR, "messages")
 """Any message with a repeated field of messages serves to parse many at once."""
@@ -113,7 +121,10 @@ class SnapshotAssembler:
         self._footer: SnapshotFooter | None = None
         self._message_ids: list[str] = []
         self._messages: list[bytes] = []
+        self._hashed = 0
+        """Messages that are hashed: those of all frames but the last one taken."""
         self._message_bytes = 0
+        self._other_bytes = 0
         self._hash = hashlib.sha256()
 
     def feed(self, frame: ReadSnapshotResponse) -> bool:
@@ -125,29 +136,49 @@ class SnapshotAssembler:
         Raises:
             SnapshotTruncatedError: The frame has no place here.
         """
+        self._hash_taken()
         kind = frame.WhichOneof("frame")
+        if kind == "joined":
+            for part in _parts_of(frame.joined):
+                self._take(part)
+        else:
+            self._take(None if kind is None else getattr(frame, kind))
+        return False
+
+    def _take(self, part: FramePart | None) -> None:
         if self._footer is not None:
             raise SnapshotTruncatedError("the snapshot goes on after its footer")
-        if (kind == "header") != (self._header is None):
+        if isinstance(part, SnapshotHeader) != (self._header is None):
             raise SnapshotTruncatedError("a snapshot begins with its one header")
-        if kind == "header":
-            self._header = frame.header
-        elif kind == "order":
-            self._add_order(frame.order)
-        elif kind == "delta":
-            self._add_runs(frame.delta)
-        elif kind == "batch":
-            # A list: every pass over the field itself makes its values anew.
-            messages = frame.batch.messages[:]
-            joined = b"".join(messages)
-            self._hash.update(joined)
-            self._message_bytes += len(joined)
-            self._messages.extend(messages)
-        elif kind == "footer":
-            self._footer = frame.footer
-        else:
-            raise SnapshotTruncatedError("the snapshot has a frame of an unknown kind")
-        return False
+        match part:
+            case SnapshotBatch():
+                # A list: every pass over the field itself makes its values anew.
+                messages = part.messages[:]
+                self._message_bytes += sum(map(len, messages))
+                self._messages.extend(messages)
+                return
+            case SnapshotHeader():
+                self._header = part
+            case SnapshotOrder():
+                self._add_order(part)
+            case SnapshotDelta():
+                self._add_runs(part)
+            case SnapshotFooter():
+                self._footer = part
+            case _:
+                raise SnapshotTruncatedError("the snapshot has a frame of an unknown kind")
+        # Of a batch it takes longer than all else here.
+        self._other_bytes += part.ByteSize() + FIELD_OVERHEAD
+
+    def _hash_taken(self) -> None:
+        """Hash the messages of the last frame: somebody may work on them while they are hashed."""
+        self._hash.update(b"".join(self._messages[self._hashed :]))
+        self._hashed = len(self._messages)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the frames taken so far, at most."""
+        return self._message_bytes + len(self._messages) * _ENTRY_BYTES + self._other_bytes
 
     @property
     def announced(self) -> int:
@@ -178,6 +209,7 @@ class SnapshotAssembler:
                 messages are not the bytes that the footer's hash was made of, or
                 a delta is of something else than what the reader holds.
         """
+        self._hash_taken()
         header, footer = self._header, self._footer
         if header is None or footer is None:
             raise SnapshotTruncatedError("the snapshot ended before its footer")
@@ -219,6 +251,17 @@ class SnapshotAssembler:
         if self._message_ids:
             raise SnapshotTruncatedError("the snapshot is a delta and has an order too")
         return apply_delta(self._runs, self._messages, held.message_ids, held.messages, held.message_bytes)
+
+
+def _parts_of(joined: SnapshotFrames) -> Iterator[FramePart]:
+    """Yield what frames that came joined hold, in the order in which they stand for them."""
+    if joined.HasField("header"):
+        yield joined.header
+    yield from joined.orders
+    yield from joined.deltas
+    yield from joined.batches
+    if joined.HasField("footer"):
+        yield joined.footer
 
 
 def decode_run(message_ids: Sequence[str], messages: Sequence[bytes], start: int) -> list[Message]:

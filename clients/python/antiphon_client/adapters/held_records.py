@@ -132,7 +132,9 @@ def _whole(branch_id: str) -> Steps[_Held]:
     branch, records = page.branch, list(page.messages)
     if len(records) == branch.message_count and not branch.HasField("view_count"):
         return _Held(branch, records, len(records), branch.revision)
-    return (yield from _streamed(history_pb.ReadSnapshotRequest(branch_id=branch_id), None))
+    return (
+        yield from _streamed(history_pb.ReadSnapshotRequest(branch_id=branch_id, takes_joined=True), None)
+    )
 
 
 def _changed(held: _Held) -> Steps[_Held]:
@@ -141,6 +143,7 @@ def _changed(held: _Held) -> Steps[_Held]:
         branch_id=held.branch.branch_id,
         since_revision=held.branch.revision,
         since_incarnation=held.branch.incarnation,
+        takes_joined=True,
     )
     return (yield from _streamed(request, held))
 

@@ -2020,6 +2020,7 @@ class ReadSnapshotRequest(_message.Message):
     PROGRESSION_FIELD_NUMBER: _builtins.int
     SINCE_REVISION_FIELD_NUMBER: _builtins.int
     SINCE_INCARNATION_FIELD_NUMBER: _builtins.int
+    TAKES_JOINED_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     """The branch."""
     at_revision: _builtins.int
@@ -2033,6 +2034,10 @@ class ReadSnapshotRequest(_message.Message):
     since_incarnation: _builtins.str
     """The incarnation that the caller's copy is of. With another one than the
     branch's the answer is whole.
+    """
+    takes_joined: _builtins.bool
+    """Whether the caller takes frames that are joined, which spares both sides
+    most of a short snapshot's time. The server may join them or not.
     """
     @_builtins.property
     def progression(self) -> _progression_pb2.Progression:
@@ -2048,10 +2053,11 @@ class ReadSnapshotRequest(_message.Message):
         progression: _progression_pb2.Progression | None = ...,
         since_revision: _builtins.int | None = ...,
         since_incarnation: _builtins.str = ...,
+        takes_joined: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "_since_revision", b"_since_revision", "at_revision", b"at_revision", "progression", b"progression", "since_revision", b"since_revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "_since_revision", b"_since_revision", "at_revision", b"at_revision", "branch_id", b"branch_id", "progression", b"progression", "since_incarnation", b"since_incarnation", "since_revision", b"since_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision", "_since_revision", b"_since_revision", "at_revision", b"at_revision", "branch_id", b"branch_id", "progression", b"progression", "since_incarnation", b"since_incarnation", "since_revision", b"since_revision", "takes_joined", b"takes_joined"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__at_revision: _TypeAlias = _typing.Literal["at_revision"]  # noqa: Y015
     _WhichOneofArgType__at_revision: _TypeAlias = _typing.Literal["_at_revision", b"_at_revision"]  # noqa: Y015
@@ -2075,6 +2081,7 @@ class ReadSnapshotResponse(_message.Message):
     BATCH_FIELD_NUMBER: _builtins.int
     FOOTER_FIELD_NUMBER: _builtins.int
     DELTA_FIELD_NUMBER: _builtins.int
+    JOINED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def header(self) -> Global___SnapshotHeader:
         """Opens the stream."""
@@ -2095,6 +2102,10 @@ class ReadSnapshotResponse(_message.Message):
     def delta(self) -> Global___SnapshotDelta:
         """How the caller's copy becomes this selection, in place of order parts."""
 
+    @_builtins.property
+    def joined(self) -> Global___SnapshotFrames:
+        """Frames that follow each other, only where `takes_joined` asks for them."""
+
     def __init__(
         self,
         *,
@@ -2103,16 +2114,69 @@ class ReadSnapshotResponse(_message.Message):
         batch: Global___SnapshotBatch | None = ...,
         footer: Global___SnapshotFooter | None = ...,
         delta: Global___SnapshotDelta | None = ...,
+        joined: Global___SnapshotFrames | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "delta", b"delta", "footer", b"footer", "frame", b"frame", "header", b"header", "order", b"order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "delta", b"delta", "footer", b"footer", "frame", b"frame", "header", b"header", "joined", b"joined", "order", b"order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "delta", b"delta", "footer", b"footer", "frame", b"frame", "header", b"header", "order", b"order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "delta", b"delta", "footer", b"footer", "frame", b"frame", "header", b"header", "joined", b"joined", "order", b"order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["header", "order", "batch", "footer", "delta"]  # noqa: Y015
+    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["header", "order", "batch", "footer", "delta", "joined"]  # noqa: Y015
     _WhichOneofArgType_frame: _TypeAlias = _typing.Literal["frame", b"frame"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_frame) -> _WhichOneofReturnType_frame | None: ...
 
 Global___ReadSnapshotResponse: _TypeAlias = ReadSnapshotResponse  # noqa: Y015
+
+@_typing.final
+class SnapshotFrames(_message.Message):
+    """Frames of a snapshot that follow each other and travel as one, 1 MiB at most
+    or one frame: the stream is the same as if each had come by itself, in the
+    order header, order parts or delta parts, batches, footer. Each field has the
+    number that it has in a frame.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HEADER_FIELD_NUMBER: _builtins.int
+    ORDERS_FIELD_NUMBER: _builtins.int
+    BATCHES_FIELD_NUMBER: _builtins.int
+    FOOTER_FIELD_NUMBER: _builtins.int
+    DELTAS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def header(self) -> Global___SnapshotHeader:
+        """The header, where these are the first frames."""
+
+    @_builtins.property
+    def orders(self) -> _containers.RepeatedCompositeFieldContainer[Global___SnapshotOrder]:
+        """Parts of the selection's order."""
+
+    @_builtins.property
+    def batches(self) -> _containers.RepeatedCompositeFieldContainer[Global___SnapshotBatch]:
+        """Parts of the messages."""
+
+    @_builtins.property
+    def footer(self) -> Global___SnapshotFooter:
+        """The footer, where these are the last frames."""
+
+    @_builtins.property
+    def deltas(self) -> _containers.RepeatedCompositeFieldContainer[Global___SnapshotDelta]:
+        """Parts of a delta, in place of parts of an order."""
+
+    def __init__(
+        self,
+        *,
+        header: Global___SnapshotHeader | None = ...,
+        orders: _abc.Iterable[Global___SnapshotOrder] | None = ...,
+        batches: _abc.Iterable[Global___SnapshotBatch] | None = ...,
+        footer: Global___SnapshotFooter | None = ...,
+        deltas: _abc.Iterable[Global___SnapshotDelta] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["footer", b"footer", "header", b"header"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batches", b"batches", "deltas", b"deltas", "footer", b"footer", "header", b"header", "orders", b"orders"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SnapshotFrames: _TypeAlias = SnapshotFrames  # noqa: Y015
 
 @_typing.final
 class SnapshotHeader(_message.Message):

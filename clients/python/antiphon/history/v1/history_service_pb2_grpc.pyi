@@ -238,7 +238,7 @@ class HistoryServiceStub:
     in parts, the messages in batches, one footer. A stream without its footer
     is incomplete. Consistent because it reads at one pinned revision; no
     transaction stays open between frames. A frame is at most 1 MiB or one
-    message.
+    message; frames are joined where the caller takes them joined.
 
     Errors: PROGRESSION_INVALID. Cost: that of the selection.
     """
@@ -466,7 +466,7 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     in parts, the messages in batches, one footer. A stream without its footer
     is incomplete. Consistent because it reads at one pinned revision; no
     transaction stays open between frames. A frame is at most 1 MiB or one
-    message.
+    message; frames are joined where the caller takes them joined.
 
     Errors: PROGRESSION_INVALID. Cost: that of the selection.
     """
@@ -817,7 +817,7 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         in parts, the messages in batches, one footer. A stream without its footer
         is incomplete. Consistent because it reads at one pinned revision; no
         transaction stays open between frames. A frame is at most 1 MiB or one
-        message.
+        message; frames are joined where the caller takes them joined.
 
         Errors: PROGRESSION_INVALID. Cost: that of the selection.
         """
