@@ -92,7 +92,7 @@ def _measured(
         case "snapshot":
             return snapshot.measure(servers, rounds=5 if is_quick else 21, say=say)
         case "compile":
-            return compile.measure(servers, rounds=1 if is_quick else 3, say=say)
+            return compile.measure(servers, rounds=1 if is_quick else 7, say=say)
         case "projection":
             return projection.measure(rounds=5 if is_quick else 31, say=say)
         case "mailbox":

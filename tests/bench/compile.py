@@ -10,6 +10,8 @@ import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
 
 from antiphon.compiler.v1 import compiler_service_pb2, compiler_service_pb2_grpc
 from antiphon.message.v1 import message_pb2
@@ -30,7 +32,8 @@ LONG = 1_000
 class Case:
     """One conversation to compile, and the ratios to reach.
 
-    ``repeats`` is the number of times that a round compiles it; the reference compiles a long one once.
+    ``repeats`` is the number of times that a round compiles it; the reference compiles a long one once,
+    and there are half as many rounds.
     """
 
     size: int
@@ -62,24 +65,43 @@ class Times:
     messages: int
     digest: str
 
+    @property
+    def outcome(self) -> tuple[int, str]:
+        """What came out."""
+        return self.messages, self.digest
+
+    def plus(self, other: Times) -> Times:
+        """These times and those of another round, which had the same outcome."""
+        return Times([*self.cold, *other.cold], [*self.warm, *other.warm], *self.outcome)
+
 
 async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) -> AsyncIterator[Row]:
     """Compiles 1,000 and 10,000 messages, cold and warm, with and without tool calls.
 
     Cold is a branch never compiled before; warm is one new message since the last
-    compilation. Both are timed from the call to the decoded reply. All branches are
-    stored before the first is compiled: what a store does after its answer, such as a
-    checkpoint, is no part of a compilation.
+    compilation. Both are timed from the call to the decoded reply. All branches of a case
+    are stored before the first is compiled: what a store does after its answer, such as a
+    checkpoint, is no part of a compilation. Then reference and service take turns, as the
+    machine may do other work for some seconds.
     """
     await compile_branch(servers, await store(servers, to_messages(conversation(8, tools=True))))
     for case in CASES:
-        say(f"compile: {case.name}")
-        theirs = await reference(case, rounds if case.size > LONG else rounds * case.repeats)
-        ours = await _ours(servers, case, rounds * case.repeats)
-        if (ours.messages, ours.digest) != (theirs.messages, theirs.digest):
-            raise RuntimeError(f"{case.name}: ours and the {PEER_NAME}'s messages differ after the first")
+        number = rounds if case.size <= LONG else (rounds + 1) // 2
+        say(f"compile: {case.name}, {number} rounds")
+        stored = await _store(servers, case, number)
+        turns = [await _turn(servers, case, each) for each in stored]
+        ours, theirs = (reduce(Times.plus, times) for times in zip(*turns, strict=True))
         for row in _rows(case, ours, theirs):
             yield row
+
+
+async def _turn(servers: Servers, case: Case, branches: Branches) -> tuple[Times, Times]:
+    """A round of the reference and one of ours."""
+    theirs = await reference(case, case.repeats if case.size <= LONG else 1)
+    ours = await _ours(servers, case, branches)
+    if ours.outcome != theirs.outcome:
+        raise RuntimeError(f"{case.name}: ours and the {PEER_NAME}'s messages differ after the first")
+    return ours, theirs
 
 
 def _rows(case: Case, ours: Times, theirs: Times) -> Iterator[Row]:
@@ -114,18 +136,34 @@ async def reference(case: Case, rounds: int) -> Times:
     return Times(**json.loads(done.stdout))
 
 
-async def _ours(servers: Servers, case: Case, rounds: int) -> Times:
+class Branches(NamedTuple):
+    """What a round compiles: whole branches, and branches that want their last message yet."""
+
+    whole: list[str]
+    growing: list[str]
+
+
+async def _store(servers: Servers, case: Case, rounds: int) -> list[Branches]:
     messages = to_messages(conversation(case.size, tools=case.tools))
-    branches = [await store(servers, messages) for _ in range(rounds)]
-    growing = [await store(servers, messages[:-1]) for _ in range(rounds)]
+    return [
+        Branches(
+            [await store(servers, messages) for _ in range(case.repeats)],
+            [await store(servers, messages[:-1]) for _ in range(case.repeats)],
+        )
+        for _ in range(rounds)
+    ]
+
+
+async def _ours(servers: Servers, case: Case, branches: Branches) -> Times:
+    last = to_messages(conversation(case.size, tools=case.tools))[-1:]
     cold, warm = [], []
     texts: list[str] = []
-    for branch in branches:
+    for branch in branches.whole:
         seconds, texts = await compile_branch(servers, branch)
         cold.append(seconds)
-    for branch in growing:
+    for branch in branches.growing:
         await compile_branch(servers, branch)
-        await append(servers, branch, messages[-1:])
+        await append(servers, branch, last)
         seconds, again = await compile_branch(servers, branch)
         warm.append(seconds)
         if again != texts:
