@@ -52,9 +52,9 @@ def list_messages_head(revision: int, next_page_token: str, branch: branch_pb.Br
     return head.SerializeToString()
 
 
-def listed_messages(bodies: Sequence[bytes]) -> bytes:
-    """Encode the messages of a ListMessagesResponse."""
-    return b"".join(_LIST_MESSAGES.parts(bodies))
+def list_messages_response(head: bytes, bodies: Sequence[bytes]) -> bytes:
+    """Encode a ListMessagesResponse of its head and its messages; they are copied once."""
+    return b"".join((head, *_LIST_MESSAGES.parts(bodies)))
 
 
 def snapshot_header(header: history_pb.SnapshotHeader, system: bytes | None) -> bytes:

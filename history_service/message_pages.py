@@ -53,10 +53,10 @@ class MessagePages:
         token = paging.message_token(filters, page.next_position) if page.next_position else ""
         head = encoding.list_messages_head(page.revision, token, page.branch)
         if kept is not None and page.is_known:
-            return head + kept.fields
-        fields = encoding.listed_messages(page.bodies)
+            return kept.with_head(head)
+        response = encoding.list_messages_response(head, page.bodies)
         # One that had room for the branch has room whenever the revision is the same.
         if is_front and at_revision is None and not token and page.bodies and page.branch is not None:
             whole = lists.KnownPage(page.branch.incarnation, page.revision, len(page.bodies))
-            self._cache.keep_page(tenant_id, request.branch_id, KeptPage(whole, fields), drops)
-        return head + fields
+            self._cache.keep_page(tenant_id, request.branch_id, KeptPage(whole, head, response), drops)
+        return response

@@ -51,16 +51,22 @@ class KeptPage:
 
     Attributes:
         known: Which page it is.
-        fields: Its messages, as they stand in the encoded response.
+        head: What stands before the messages in the encoded response.
+        response: The encoded response.
     """
 
     known: KnownPage
-    fields: bytes
+    head: bytes
+    response: bytes
 
     @property
     def size(self) -> int:
         """Bytes of the page."""
-        return len(self.fields)
+        return len(self.response)
+
+    def with_head(self, head: bytes) -> bytes:
+        """Return the response with what stands before the messages now, mostly the same."""
+        return self.response if head == self.head else head + self.response[len(self.head) :]
 
 
 _Branch = tuple[str, str, str]

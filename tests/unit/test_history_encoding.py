@@ -33,7 +33,7 @@ def test_pages_of_messages(messages: list[message_pb.Message], revision: int, to
     got = pb.GetMessagesResponse.FromString(encoding.get_messages_response(revision, bodies))
     assert got == pb.GetMessagesResponse(revision=revision, messages=messages)
     for branch in (None, branch_pb.Branch(branch_id=token, revision=revision)):
-        page = encoding.list_messages_head(revision, token, branch) + encoding.listed_messages(bodies)
+        page = encoding.list_messages_response(encoding.list_messages_head(revision, token, branch), bodies)
         assert pb.ListMessagesResponse.FromString(page) == pb.ListMessagesResponse(
             revision=revision, messages=messages, next_page_token=token, branch=branch
         )
