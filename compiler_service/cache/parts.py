@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,9 +15,14 @@ from compiler_service.folded.plain import read_records
 LOOP_BYTES = 192 * 1024
 """Messages up to which the last ones are folded on the event loop, in bytes: some 7 ms of it.
 
-A thread holds the interpreter for 5 ms at a time, so other calls would wait as long. And it
-would begin late: where the worker has one of two cores, a thread that is woken for the other
-may wait behind the worker until the system next looks, which takes up to 4 ms.
+A thread would begin late: where the worker has one of two cores, a thread that is woken for
+the other may wait behind the worker until the system next looks, which takes up to 4 ms.
+"""
+
+SLICE_BYTES = 48 * 1024
+"""Messages that are folded there before other calls have a turn, in bytes.
+
+They take some 2 ms; a thread holds the interpreter for 5 ms at a time.
 """
 
 _LOOK_MESSAGES = 8
@@ -67,6 +72,17 @@ class Part(NamedTuple):
         """
         sizes = list(accumulate(map(len, self.messages)))
         return self.cut(self._settled_from(bisect_left(sizes, size)))
+
+    def slices(self, size: int) -> Iterator[Part]:
+        """Yield it in slices, each of so many bytes at most or of one message."""
+        start = total = 0
+        for index, message in enumerate(self.messages):
+            if total and total + len(message) > size:
+                yield self.cut(start)[1].cut(index - start)[0]
+                start, total = index, 0
+            total += len(message)
+        if self.messages:
+            yield self.cut(start)[1]
 
     def _settled_from(self, index: int) -> int:
         """Return the index after the first message from ``index`` on that settles; the end without one."""
@@ -123,11 +139,19 @@ class NearFolder:
         """Fold what was left, and return all that is compiled; it is idle now."""
         if self.is_sound:
             parts, self._left = self._left, []
-            if sum([part.size for part in parts]) <= LOOP_BYTES:
-                self._is_sound = self._fold(parts)
-            else:
+            if sum([part.size for part in parts]) > LOOP_BYTES:
                 self._is_sound = await asyncio.to_thread(self._fold, parts)
+            else:
+                await self._fold_here(parts)
         return self._folder.held()
+
+    async def _fold_here(self, parts: Sequence[Part]) -> None:
+        """Fold parts on the event loop, with a turn for others after every slice but the last."""
+        slices = [each for part in parts for each in part.slices(SLICE_BYTES)]
+        for number, each in enumerate(slices, 1):
+            self._is_sound = self._is_sound and self._fold([each])
+            if number < len(slices):
+                await asyncio.sleep(0)
 
     def _fold(self, parts: Sequence[Part]) -> bool:
         """Fold parts; return whether they could be."""

@@ -96,8 +96,8 @@ def _compile(found: Profile) -> str:
         f"{asked} A compilation takes {format_time(found.ours.cost)} of CPU in three processes, which two "
         f"CPUs cannot do in less than {format_time(found.ours.cost / 2)}, and could only if nothing waited "
         f"for anything; it took {format_time(1 / found.ours.rate)} by the clock. Between the two are the "
-        "way of the first batch to the worker, and threads that are ready and have no CPU: more of them "
-        "than two can run at the same moment."
+        "way of the messages to the compiler, while one process works and the other waits, and threads that "
+        "are ready and have no CPU."
     )
 
 
@@ -128,9 +128,10 @@ WORDS = {
     "compile": Words(
         _compile,
         "Half of the messages are folded by a worker process; plain messages are read by one search over "
-        "their bytes; the first batch of a snapshot is small, so that folding begins early. A lower or "
-        "longer time slice of the worker (nice, idle class) gave no clear gain, and compiling on the event "
-        "loop when a call is alone gained a tenth but may hold up other calls.",
+        "their bytes; a short snapshot is read whole where it is opened and travels as one message. The "
+        "other half is folded on the event loop: a thread woken for it waited for up to 4 ms behind the "
+        "worker in every second run, until the system's next tick. A lower or longer time slice of the "
+        "worker (nice, idle class) gave no clear gain.",
         "A third CPU, or folding in compiled code; and one hop less would save the snapshot's way, but the "
         "compiler has no history of its own by design.",
     ),

@@ -171,11 +171,10 @@ SPEED = (
         "≥ 15 × faster than the reference",
         re.compile(r"compile cold, 1,000"),
         "compile",
-        "The messages are there after some 7 ms, of which the history service reads for 2 and two hops of "
-        "gRPC take the others, and the reply takes 1 ms; between them a worker process and the service fold "
-        "at once. Threads that are ready wait for one of the two CPUs, so that runs differ: the group alone "
-        "reached 16.6 × with tools. Without tools there is little to fold, and the reference takes half as "
-        "long.",
+        "The messages are at the compiler after some 4 ms, of which the history service reads for 2; a "
+        "worker process and the service then fold at once, and the reply takes 1 ms. Without tools there is "
+        "little to fold, and the reference takes half as long, so that 6 ms of hand-overs between three "
+        "processes weigh more.",
         "compile",
     ),
     Speed(

@@ -20,6 +20,7 @@ from antiphon.message.v1.message_pb2 import AssistantResponseContent, Instructio
 from antiphon_client.snapshot import SnapshotAssembler
 from compiler_service.cache import ahead, parts
 from compiler_service.cache.ahead import FoldingAhead
+from compiler_service.cache.parts import Part
 from compiler_service.cache.reading import BranchReading
 from compiler_service.folded.ahead import PartsFolder
 from compiler_service.folded.history import FoldedHistory
@@ -132,11 +133,14 @@ def test_a_worker_is_waited_for_as_long_as_the_rest_took(
     assert waits == [pytest.approx(waited)]
 
 
-@pytest.mark.parametrize(("loop_bytes", "on_the_loop"), [(2**20, True), (0, False)])
-def test_the_last_messages_are_folded_on_the_event_loop_where_they_are_few(
-    pool: FoldingWorkers, monkeypatch: pytest.MonkeyPatch, loop_bytes: int, on_the_loop: bool
+@pytest.mark.parametrize(
+    ("loop_bytes", "slice_bytes", "slices"), [(2**20, 2**20, 1), (2**20, 20_000, 4), (0, 2**20, 0)]
+)
+def test_the_last_messages_are_folded_on_the_event_loop_in_slices_where_they_are_few(
+    pool: FoldingWorkers, monkeypatch: pytest.MonkeyPatch, loop_bytes: int, slice_bytes: int, slices: int
 ) -> None:
     monkeypatch.setattr(parts, "LOOP_BYTES", loop_bytes)
+    monkeypatch.setattr(parts, "SLICE_BYTES", slice_bytes)
     threads: list[int] = []
     take = PartsFolder.take
 
@@ -149,8 +153,38 @@ def test_the_last_messages_are_folded_on_the_event_loop_where_they_are_few(
     request.snapshot.messages.extend(conversation_of(200, 600))
     request.instruction.instruction.instruction = "?"
     history = asyncio.run(folded(request, 200, pool))
-    assert [thread == threading.get_ident() for thread in threads] == [on_the_loop]
+    assert [thread == threading.get_ident() for thread in threads] == ([True] * slices or [False])
     assert compiled(request, history) == compiled(request, None)
+
+
+@given(st.lists(st.integers(1, 60), max_size=12), st.integers(0, 100))
+def test_slices_are_of_so_many_bytes_or_of_one_message(sizes: list[int], most: int) -> None:
+    part = Part(7, [f"{n}" for n in range(len(sizes))], [bytes(size) for size in sizes])
+    slices = [*part.slices(most)]
+    assert all(each.messages and (each.size <= most or len(each.messages) == 1) for each in slices)
+    starts = [each.start for each in slices]
+    assert starts == [*([7] if sizes else []), *[each.end for each in slices[:-1]]]
+    assert [size for each in slices for size in each.messages] == [*part.messages]
+    assert [name for each in slices for name in each.message_ids] == [*part.message_ids]
+
+
+@pytest.mark.anyio
+async def test_others_have_a_turn_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "SLICE_BYTES", 1)
+    folder, turns = parts.NearFolder(), 0
+    messages = [message.SerializeToString() for message in conversation_of(8, 10)]
+    folder.leave(Part(0, [message.id for message in conversation_of(8, 10)], messages))
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    others = asyncio.ensure_future(other())
+    await folder.finish()
+    others.cancel()
+    assert turns >= 7
 
 
 def test_what_is_folded_already_weighs_little_and_only_where_nothing_else_is_done(
