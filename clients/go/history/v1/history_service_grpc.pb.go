@@ -172,7 +172,7 @@ type HistoryServiceClient interface {
 	// in parts, the messages in batches, one footer. A stream without its footer
 	// is incomplete. Consistent because it reads at one pinned revision; no
 	// transaction stays open between frames. A frame is at most 1 MiB or one
-	// message.
+	// message; frames are joined where the caller takes them joined.
 	//
 	// Errors: PROGRESSION_INVALID. Cost: that of the selection.
 	ReadSnapshot(ctx context.Context, in *ReadSnapshotRequest, opts ...grpc.CallOption) (HistoryService_ReadSnapshotClient, error)
@@ -652,7 +652,7 @@ type HistoryServiceServer interface {
 	// in parts, the messages in batches, one footer. A stream without its footer
 	// is incomplete. Consistent because it reads at one pinned revision; no
 	// transaction stays open between frames. A frame is at most 1 MiB or one
-	// message.
+	// message; frames are joined where the caller takes them joined.
 	//
 	// Errors: PROGRESSION_INVALID. Cost: that of the selection.
 	ReadSnapshot(*ReadSnapshotRequest, HistoryService_ReadSnapshotServer) error

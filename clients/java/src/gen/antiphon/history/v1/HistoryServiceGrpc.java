@@ -1091,7 +1091,7 @@ public final class HistoryServiceGrpc {
      * in parts, the messages in batches, one footer. A stream without its footer
      * is incomplete. Consistent because it reads at one pinned revision; no
      * transaction stays open between frames. A frame is at most 1 MiB or one
-     * message.
+     * message; frames are joined where the caller takes them joined.
      * Errors: PROGRESSION_INVALID. Cost: that of the selection.
      * </pre>
      */
@@ -1638,7 +1638,7 @@ public final class HistoryServiceGrpc {
      * in parts, the messages in batches, one footer. A stream without its footer
      * is incomplete. Consistent because it reads at one pinned revision; no
      * transaction stays open between frames. A frame is at most 1 MiB or one
-     * message.
+     * message; frames are joined where the caller takes them joined.
      * Errors: PROGRESSION_INVALID. Cost: that of the selection.
      * </pre>
      */
@@ -1993,7 +1993,7 @@ public final class HistoryServiceGrpc {
      * in parts, the messages in batches, one footer. A stream without its footer
      * is incomplete. Consistent because it reads at one pinned revision; no
      * transaction stays open between frames. A frame is at most 1 MiB or one
-     * message.
+     * message; frames are joined where the caller takes them joined.
      * Errors: PROGRESSION_INVALID. Cost: that of the selection.
      * </pre>
      */

@@ -295,6 +295,11 @@ public final class HistoryServiceOuterClass {
     com.google.protobuf.GeneratedMessageV3.FieldAccessorTable
       internal_static_antiphon_history_v1_ReadSnapshotResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_antiphon_history_v1_SnapshotFrames_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessageV3.FieldAccessorTable
+      internal_static_antiphon_history_v1_SnapshotFrames_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_antiphon_history_v1_SnapshotHeader_descriptor;
   static final 
     com.google.protobuf.GeneratedMessageV3.FieldAccessorTable
@@ -505,106 +510,115 @@ public final class HistoryServiceOuterClass {
       "ted_revision\"\205\001\n\030CommitCompactionRespons" +
       "e\022\020\n\010revision\030\001 \001(\003\0221\n\tplacement\030\002 \001(\0132\036" +
       ".antiphon.history.v1.Placement\022\022\n\nview_c" +
-      "ount\030\003 \001(\003\022\020\n\010replayed\030\004 \001(\010\"\324\001\n\023ReadSna" +
+      "ount\030\003 \001(\003\022\020\n\010replayed\030\004 \001(\010\"\352\001\n\023ReadSna" +
       "pshotRequest\022\021\n\tbranch_id\030\001 \001(\t\022\030\n\013at_re" +
       "vision\030\002 \001(\003H\000\210\001\001\0225\n\013progression\030\003 \001(\0132 " +
       ".antiphon.message.v1.Progression\022\033\n\016sinc" +
       "e_revision\030\004 \001(\003H\001\210\001\001\022\031\n\021since_incarnati" +
-      "on\030\005 \001(\tB\016\n\014_at_revisionB\021\n\017_since_revis" +
-      "ion\"\254\002\n\024ReadSnapshotResponse\0225\n\006header\030\001" +
-      " \001(\0132#.antiphon.history.v1.SnapshotHeade" +
-      "rH\000\0223\n\005order\030\002 \001(\0132\".antiphon.history.v1" +
-      ".SnapshotOrderH\000\0223\n\005batch\030\003 \001(\0132\".antiph" +
-      "on.history.v1.SnapshotBatchH\000\0225\n\006footer\030" +
-      "\004 \001(\0132#.antiphon.history.v1.SnapshotFoot" +
-      "erH\000\0223\n\005delta\030\005 \001(\0132\".antiphon.history.v" +
-      "1.SnapshotDeltaH\000B\007\n\005frame\"\273\001\n\016SnapshotH" +
-      "eader\022+\n\006branch\030\001 \001(\0132\033.antiphon.history" +
-      ".v1.Branch\022\023\n\013incarnation\030\002 \001(\t\022\020\n\010revis" +
-      "ion\030\003 \001(\003\022,\n\006system\030\004 \001(\0132\034.antiphon.mes" +
-      "sage.v1.Message\022\025\n\rmessage_count\030\005 \001(\003\022\020" +
-      "\n\010is_delta\030\006 \001(\010\"$\n\rSnapshotOrder\022\023\n\013mes" +
-      "sage_ids\030\001 \003(\t\"!\n\rSnapshotBatch\022\020\n\010messa" +
-      "ges\030\001 \003(\014\"?\n\rSnapshotDelta\022.\n\004runs\030\001 \003(\013" +
-      "2 .antiphon.history.v1.SnapshotRun\"U\n\013Sn" +
-      "apshotRun\022,\n\004kept\030\001 \001(\0132\034.antiphon.histo" +
-      "ry.v1.KeptRunH\000\022\016\n\004sent\030\002 \001(\003H\000B\010\n\006sourc" +
-      "e\"\'\n\007KeptRun\022\r\n\005start\030\001 \001(\003\022\r\n\005count\030\002 \001" +
-      "(\003\"7\n\016SnapshotFooter\022\025\n\rmessage_count\030\001 " +
-      "\001(\003\022\016\n\006sha256\030\002 \001(\014*H\n\007ForkIds\022\030\n\024FORK_I" +
-      "DS_UNSPECIFIED\020\000\022\021\n\rFORK_IDS_KEEP\020\001\022\020\n\014F" +
-      "ORK_IDS_NEW\020\002*\327\001\n\020BranchChangeKind\022\"\n\036BR" +
-      "ANCH_CHANGE_KIND_UNSPECIFIED\020\000\022\036\n\032BRANCH" +
-      "_CHANGE_KIND_CREATED\020\001\022!\n\035BRANCH_CHANGE_" +
-      "KIND_MEMBERSHIP\020\002\022\033\n\027BRANCH_CHANGE_KIND_" +
-      "VIEW\020\003\022\037\n\033BRANCH_CHANGE_KIND_METADATA\020\004\022" +
-      "\036\n\032BRANCH_CHANGE_KIND_DELETED\020\005*\376\001\n\013Mess" +
-      "ageKind\022\034\n\030MESSAGE_KIND_UNSPECIFIED\020\000\022\027\n" +
-      "\023MESSAGE_KIND_SYSTEM\020\001\022\034\n\030MESSAGE_KIND_I" +
-      "NSTRUCTION\020\002\022#\n\037MESSAGE_KIND_ASSISTANT_R" +
-      "ESPONSE\020\003\022\037\n\033MESSAGE_KIND_ACTION_REQUEST" +
-      "\020\004\022 \n\034MESSAGE_KIND_ACTION_RESPONSE\020\005\022\030\n\024" +
-      "MESSAGE_KIND_GENERIC\020\006\022\030\n\024MESSAGE_KIND_S" +
-      "UMMARY\020\007*I\n\005Order\022\025\n\021ORDER_UNSPECIFIED\020\000" +
-      "\022\023\n\017ORDER_ASCENDING\020\001\022\024\n\020ORDER_DESCENDIN" +
-      "G\020\0022\256\021\n\016HistoryService\022c\n\014CreateBranch\022(" +
-      ".antiphon.history.v1.CreateBranchRequest" +
-      "\032).antiphon.history.v1.CreateBranchRespo" +
-      "nse\022Z\n\tGetBranch\022%.antiphon.history.v1.G" +
-      "etBranchRequest\032&.antiphon.history.v1.Ge" +
-      "tBranchResponse\022c\n\014ListBranches\022(.antiph" +
-      "on.history.v1.ListBranchesRequest\032).anti" +
-      "phon.history.v1.ListBranchesResponse\022c\n\014" +
-      "UpdateBranch\022(.antiphon.history.v1.Updat" +
-      "eBranchRequest\032).antiphon.history.v1.Upd" +
-      "ateBranchResponse\022c\n\014DeleteBranch\022(.anti" +
-      "phon.history.v1.DeleteBranchRequest\032).an" +
-      "tiphon.history.v1.DeleteBranchResponse\022`" +
-      "\n\013TrimHistory\022\'.antiphon.history.v1.Trim" +
-      "HistoryRequest\032(.antiphon.history.v1.Tri" +
-      "mHistoryResponse\022]\n\nForkBranch\022&.antipho" +
-      "n.history.v1.ForkBranchRequest\032\'.antipho" +
-      "n.history.v1.ForkBranchResponse\022b\n\013Watch" +
-      "Branch\022\'.antiphon.history.v1.WatchBranch" +
-      "Request\032(.antiphon.history.v1.WatchBranc" +
-      "hResponse0\001\022e\n\014ExportBranch\022(.antiphon.h" +
-      "istory.v1.ExportBranchRequest\032).antiphon" +
-      ".history.v1.ExportBranchResponse0\001\022e\n\014Im" +
-      "portBranch\022(.antiphon.history.v1.ImportB" +
-      "ranchRequest\032).antiphon.history.v1.Impor" +
-      "tBranchResponse(\001\022`\n\013AddMessages\022\'.antip" +
-      "hon.history.v1.AddMessagesRequest\032(.anti" +
-      "phon.history.v1.AddMessagesResponse\022l\n\017R" +
-      "espondToAction\022+.antiphon.history.v1.Res" +
-      "pondToActionRequest\032,.antiphon.history.v" +
-      "1.RespondToActionResponse\022Z\n\tSetSystem\022%" +
-      ".antiphon.history.v1.SetSystemRequest\032&." +
-      "antiphon.history.v1.SetSystemResponse\022i\n" +
-      "\016RemoveMessages\022*.antiphon.history.v1.Re" +
-      "moveMessagesRequest\032+.antiphon.history.v" +
-      "1.RemoveMessagesResponse\022`\n\013MoveMessage\022" +
-      "\'.antiphon.history.v1.MoveMessageRequest" +
-      "\032(.antiphon.history.v1.MoveMessageRespon" +
-      "se\022f\n\rClearMessages\022).antiphon.history.v" +
-      "1.ClearMessagesRequest\032*.antiphon.histor" +
-      "y.v1.ClearMessagesResponse\022`\n\013GetMessage" +
-      "s\022\'.antiphon.history.v1.GetMessagesReque" +
-      "st\032(.antiphon.history.v1.GetMessagesResp" +
-      "onse\022c\n\014ListMessages\022(.antiphon.history." +
-      "v1.ListMessagesRequest\032).antiphon.histor" +
-      "y.v1.ListMessagesResponse\022]\n\nSelectView\022" +
-      "&.antiphon.history.v1.SelectViewRequest\032" +
-      "\'.antiphon.history.v1.SelectViewResponse" +
-      "\022Z\n\tClearView\022%.antiphon.history.v1.Clea" +
-      "rViewRequest\032&.antiphon.history.v1.Clear" +
-      "ViewResponse\022e\n\014ReadSnapshot\022(.antiphon." +
-      "history.v1.ReadSnapshotRequest\032).antipho" +
-      "n.history.v1.ReadSnapshotResponse0\001\022o\n\020C" +
-      "ommitCompaction\022,.antiphon.history.v1.Co" +
-      "mmitCompactionRequest\032-.antiphon.history" +
-      ".v1.CommitCompactionResponseBN\n\023antiphon" +
-      ".history.v1P\001Z\035antiphon/history/v1;histo" +
-      "ryv1\352\002\025Antiphon::History::V1b\006proto3"
+      "on\030\005 \001(\t\022\024\n\014takes_joined\030\006 \001(\010B\016\n\014_at_re" +
+      "visionB\021\n\017_since_revision\"\343\002\n\024ReadSnapsh" +
+      "otResponse\0225\n\006header\030\001 \001(\0132#.antiphon.hi" +
+      "story.v1.SnapshotHeaderH\000\0223\n\005order\030\002 \001(\013" +
+      "2\".antiphon.history.v1.SnapshotOrderH\000\0223" +
+      "\n\005batch\030\003 \001(\0132\".antiphon.history.v1.Snap" +
+      "shotBatchH\000\0225\n\006footer\030\004 \001(\0132#.antiphon.h" +
+      "istory.v1.SnapshotFooterH\000\0223\n\005delta\030\005 \001(" +
+      "\0132\".antiphon.history.v1.SnapshotDeltaH\000\022" +
+      "5\n\006joined\030\006 \001(\0132#.antiphon.history.v1.Sn" +
+      "apshotFramesH\000B\007\n\005frame\"\227\002\n\016SnapshotFram" +
+      "es\0223\n\006header\030\001 \001(\0132#.antiphon.history.v1" +
+      ".SnapshotHeader\0222\n\006orders\030\002 \003(\0132\".antiph" +
+      "on.history.v1.SnapshotOrder\0223\n\007batches\030\003" +
+      " \003(\0132\".antiphon.history.v1.SnapshotBatch" +
+      "\0223\n\006footer\030\004 \001(\0132#.antiphon.history.v1.S" +
+      "napshotFooter\0222\n\006deltas\030\005 \003(\0132\".antiphon" +
+      ".history.v1.SnapshotDelta\"\273\001\n\016SnapshotHe" +
+      "ader\022+\n\006branch\030\001 \001(\0132\033.antiphon.history." +
+      "v1.Branch\022\023\n\013incarnation\030\002 \001(\t\022\020\n\010revisi" +
+      "on\030\003 \001(\003\022,\n\006system\030\004 \001(\0132\034.antiphon.mess" +
+      "age.v1.Message\022\025\n\rmessage_count\030\005 \001(\003\022\020\n" +
+      "\010is_delta\030\006 \001(\010\"$\n\rSnapshotOrder\022\023\n\013mess" +
+      "age_ids\030\001 \003(\t\"!\n\rSnapshotBatch\022\020\n\010messag" +
+      "es\030\001 \003(\014\"?\n\rSnapshotDelta\022.\n\004runs\030\001 \003(\0132" +
+      " .antiphon.history.v1.SnapshotRun\"U\n\013Sna" +
+      "pshotRun\022,\n\004kept\030\001 \001(\0132\034.antiphon.histor" +
+      "y.v1.KeptRunH\000\022\016\n\004sent\030\002 \001(\003H\000B\010\n\006source" +
+      "\"\'\n\007KeptRun\022\r\n\005start\030\001 \001(\003\022\r\n\005count\030\002 \001(" +
+      "\003\"7\n\016SnapshotFooter\022\025\n\rmessage_count\030\001 \001" +
+      "(\003\022\016\n\006sha256\030\002 \001(\014*H\n\007ForkIds\022\030\n\024FORK_ID" +
+      "S_UNSPECIFIED\020\000\022\021\n\rFORK_IDS_KEEP\020\001\022\020\n\014FO" +
+      "RK_IDS_NEW\020\002*\327\001\n\020BranchChangeKind\022\"\n\036BRA" +
+      "NCH_CHANGE_KIND_UNSPECIFIED\020\000\022\036\n\032BRANCH_" +
+      "CHANGE_KIND_CREATED\020\001\022!\n\035BRANCH_CHANGE_K" +
+      "IND_MEMBERSHIP\020\002\022\033\n\027BRANCH_CHANGE_KIND_V" +
+      "IEW\020\003\022\037\n\033BRANCH_CHANGE_KIND_METADATA\020\004\022\036" +
+      "\n\032BRANCH_CHANGE_KIND_DELETED\020\005*\376\001\n\013Messa" +
+      "geKind\022\034\n\030MESSAGE_KIND_UNSPECIFIED\020\000\022\027\n\023" +
+      "MESSAGE_KIND_SYSTEM\020\001\022\034\n\030MESSAGE_KIND_IN" +
+      "STRUCTION\020\002\022#\n\037MESSAGE_KIND_ASSISTANT_RE" +
+      "SPONSE\020\003\022\037\n\033MESSAGE_KIND_ACTION_REQUEST\020" +
+      "\004\022 \n\034MESSAGE_KIND_ACTION_RESPONSE\020\005\022\030\n\024M" +
+      "ESSAGE_KIND_GENERIC\020\006\022\030\n\024MESSAGE_KIND_SU" +
+      "MMARY\020\007*I\n\005Order\022\025\n\021ORDER_UNSPECIFIED\020\000\022" +
+      "\023\n\017ORDER_ASCENDING\020\001\022\024\n\020ORDER_DESCENDING" +
+      "\020\0022\256\021\n\016HistoryService\022c\n\014CreateBranch\022(." +
+      "antiphon.history.v1.CreateBranchRequest\032" +
+      ").antiphon.history.v1.CreateBranchRespon" +
+      "se\022Z\n\tGetBranch\022%.antiphon.history.v1.Ge" +
+      "tBranchRequest\032&.antiphon.history.v1.Get" +
+      "BranchResponse\022c\n\014ListBranches\022(.antipho" +
+      "n.history.v1.ListBranchesRequest\032).antip" +
+      "hon.history.v1.ListBranchesResponse\022c\n\014U" +
+      "pdateBranch\022(.antiphon.history.v1.Update" +
+      "BranchRequest\032).antiphon.history.v1.Upda" +
+      "teBranchResponse\022c\n\014DeleteBranch\022(.antip" +
+      "hon.history.v1.DeleteBranchRequest\032).ant" +
+      "iphon.history.v1.DeleteBranchResponse\022`\n" +
+      "\013TrimHistory\022\'.antiphon.history.v1.TrimH" +
+      "istoryRequest\032(.antiphon.history.v1.Trim" +
+      "HistoryResponse\022]\n\nForkBranch\022&.antiphon" +
+      ".history.v1.ForkBranchRequest\032\'.antiphon" +
+      ".history.v1.ForkBranchResponse\022b\n\013WatchB" +
+      "ranch\022\'.antiphon.history.v1.WatchBranchR" +
+      "equest\032(.antiphon.history.v1.WatchBranch" +
+      "Response0\001\022e\n\014ExportBranch\022(.antiphon.hi" +
+      "story.v1.ExportBranchRequest\032).antiphon." +
+      "history.v1.ExportBranchResponse0\001\022e\n\014Imp" +
+      "ortBranch\022(.antiphon.history.v1.ImportBr" +
+      "anchRequest\032).antiphon.history.v1.Import" +
+      "BranchResponse(\001\022`\n\013AddMessages\022\'.antiph" +
+      "on.history.v1.AddMessagesRequest\032(.antip" +
+      "hon.history.v1.AddMessagesResponse\022l\n\017Re" +
+      "spondToAction\022+.antiphon.history.v1.Resp" +
+      "ondToActionRequest\032,.antiphon.history.v1" +
+      ".RespondToActionResponse\022Z\n\tSetSystem\022%." +
+      "antiphon.history.v1.SetSystemRequest\032&.a" +
+      "ntiphon.history.v1.SetSystemResponse\022i\n\016" +
+      "RemoveMessages\022*.antiphon.history.v1.Rem" +
+      "oveMessagesRequest\032+.antiphon.history.v1" +
+      ".RemoveMessagesResponse\022`\n\013MoveMessage\022\'" +
+      ".antiphon.history.v1.MoveMessageRequest\032" +
+      "(.antiphon.history.v1.MoveMessageRespons" +
+      "e\022f\n\rClearMessages\022).antiphon.history.v1" +
+      ".ClearMessagesRequest\032*.antiphon.history" +
+      ".v1.ClearMessagesResponse\022`\n\013GetMessages" +
+      "\022\'.antiphon.history.v1.GetMessagesReques" +
+      "t\032(.antiphon.history.v1.GetMessagesRespo" +
+      "nse\022c\n\014ListMessages\022(.antiphon.history.v" +
+      "1.ListMessagesRequest\032).antiphon.history" +
+      ".v1.ListMessagesResponse\022]\n\nSelectView\022&" +
+      ".antiphon.history.v1.SelectViewRequest\032\'" +
+      ".antiphon.history.v1.SelectViewResponse\022" +
+      "Z\n\tClearView\022%.antiphon.history.v1.Clear" +
+      "ViewRequest\032&.antiphon.history.v1.ClearV" +
+      "iewResponse\022e\n\014ReadSnapshot\022(.antiphon.h" +
+      "istory.v1.ReadSnapshotRequest\032).antiphon" +
+      ".history.v1.ReadSnapshotResponse0\001\022o\n\020Co" +
+      "mmitCompaction\022,.antiphon.history.v1.Com" +
+      "mitCompactionRequest\032-.antiphon.history." +
+      "v1.CommitCompactionResponseBN\n\023antiphon." +
+      "history.v1P\001Z\035antiphon/history/v1;histor" +
+      "yv1\352\002\025Antiphon::History::V1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -943,51 +957,57 @@ public final class HistoryServiceOuterClass {
     internal_static_antiphon_history_v1_ReadSnapshotRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_ReadSnapshotRequest_descriptor,
-        new java.lang.String[] { "BranchId", "AtRevision", "Progression", "SinceRevision", "SinceIncarnation", "AtRevision", "SinceRevision", });
+        new java.lang.String[] { "BranchId", "AtRevision", "Progression", "SinceRevision", "SinceIncarnation", "TakesJoined", "AtRevision", "SinceRevision", });
     internal_static_antiphon_history_v1_ReadSnapshotResponse_descriptor =
       getDescriptor().getMessageTypes().get(55);
     internal_static_antiphon_history_v1_ReadSnapshotResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_ReadSnapshotResponse_descriptor,
-        new java.lang.String[] { "Header", "Order", "Batch", "Footer", "Delta", "Frame", });
-    internal_static_antiphon_history_v1_SnapshotHeader_descriptor =
+        new java.lang.String[] { "Header", "Order", "Batch", "Footer", "Delta", "Joined", "Frame", });
+    internal_static_antiphon_history_v1_SnapshotFrames_descriptor =
       getDescriptor().getMessageTypes().get(56);
+    internal_static_antiphon_history_v1_SnapshotFrames_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
+        internal_static_antiphon_history_v1_SnapshotFrames_descriptor,
+        new java.lang.String[] { "Header", "Orders", "Batches", "Footer", "Deltas", });
+    internal_static_antiphon_history_v1_SnapshotHeader_descriptor =
+      getDescriptor().getMessageTypes().get(57);
     internal_static_antiphon_history_v1_SnapshotHeader_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_SnapshotHeader_descriptor,
         new java.lang.String[] { "Branch", "Incarnation", "Revision", "System", "MessageCount", "IsDelta", });
     internal_static_antiphon_history_v1_SnapshotOrder_descriptor =
-      getDescriptor().getMessageTypes().get(57);
+      getDescriptor().getMessageTypes().get(58);
     internal_static_antiphon_history_v1_SnapshotOrder_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_SnapshotOrder_descriptor,
         new java.lang.String[] { "MessageIds", });
     internal_static_antiphon_history_v1_SnapshotBatch_descriptor =
-      getDescriptor().getMessageTypes().get(58);
+      getDescriptor().getMessageTypes().get(59);
     internal_static_antiphon_history_v1_SnapshotBatch_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_SnapshotBatch_descriptor,
         new java.lang.String[] { "Messages", });
     internal_static_antiphon_history_v1_SnapshotDelta_descriptor =
-      getDescriptor().getMessageTypes().get(59);
+      getDescriptor().getMessageTypes().get(60);
     internal_static_antiphon_history_v1_SnapshotDelta_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_SnapshotDelta_descriptor,
         new java.lang.String[] { "Runs", });
     internal_static_antiphon_history_v1_SnapshotRun_descriptor =
-      getDescriptor().getMessageTypes().get(60);
+      getDescriptor().getMessageTypes().get(61);
     internal_static_antiphon_history_v1_SnapshotRun_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_SnapshotRun_descriptor,
         new java.lang.String[] { "Kept", "Sent", "Source", });
     internal_static_antiphon_history_v1_KeptRun_descriptor =
-      getDescriptor().getMessageTypes().get(61);
+      getDescriptor().getMessageTypes().get(62);
     internal_static_antiphon_history_v1_KeptRun_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_KeptRun_descriptor,
         new java.lang.String[] { "Start", "Count", });
     internal_static_antiphon_history_v1_SnapshotFooter_descriptor =
-      getDescriptor().getMessageTypes().get(62);
+      getDescriptor().getMessageTypes().get(63);
     internal_static_antiphon_history_v1_SnapshotFooter_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessageV3.FieldAccessorTable(
         internal_static_antiphon_history_v1_SnapshotFooter_descriptor,

@@ -247,6 +247,22 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int TAKES_JOINED_FIELD_NUMBER = 6;
+  private boolean takesJoined_ = false;
+  /**
+   * <pre>
+   * Whether the caller takes frames that are joined, which spares both sides
+   * most of a short snapshot's time. The server may join them or not.
+   * </pre>
+   *
+   * <code>bool takes_joined = 6;</code>
+   * @return The takesJoined.
+   */
+  @java.lang.Override
+  public boolean getTakesJoined() {
+    return takesJoined_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -276,6 +292,9 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessageV3.isStringEmpty(sinceIncarnation_)) {
       com.google.protobuf.GeneratedMessageV3.writeString(output, 5, sinceIncarnation_);
     }
+    if (takesJoined_ != false) {
+      output.writeBool(6, takesJoined_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -302,6 +321,10 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessageV3.isStringEmpty(sinceIncarnation_)) {
       size += com.google.protobuf.GeneratedMessageV3.computeStringSize(5, sinceIncarnation_);
+    }
+    if (takesJoined_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(6, takesJoined_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -337,6 +360,8 @@ private static final long serialVersionUID = 0L;
     }
     if (!getSinceIncarnation()
         .equals(other.getSinceIncarnation())) return false;
+    if (getTakesJoined()
+        != other.getTakesJoined()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -366,6 +391,9 @@ private static final long serialVersionUID = 0L;
     }
     hash = (37 * hash) + SINCE_INCARNATION_FIELD_NUMBER;
     hash = (53 * hash) + getSinceIncarnation().hashCode();
+    hash = (37 * hash) + TAKES_JOINED_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getTakesJoined());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -508,6 +536,7 @@ private static final long serialVersionUID = 0L;
       }
       sinceRevision_ = 0L;
       sinceIncarnation_ = "";
+      takesJoined_ = false;
       return this;
     }
 
@@ -560,6 +589,9 @@ private static final long serialVersionUID = 0L;
       }
       if (((from_bitField0_ & 0x00000010) != 0)) {
         result.sinceIncarnation_ = sinceIncarnation_;
+      }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.takesJoined_ = takesJoined_;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -627,6 +659,9 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00000010;
         onChanged();
       }
+      if (other.getTakesJoined() != false) {
+        setTakesJoined(other.getTakesJoined());
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -680,6 +715,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000010;
               break;
             } // case 42
+            case 48: {
+              takesJoined_ = input.readBool();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 48
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1170,6 +1210,53 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       sinceIncarnation_ = value;
       bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+
+    private boolean takesJoined_ ;
+    /**
+     * <pre>
+     * Whether the caller takes frames that are joined, which spares both sides
+     * most of a short snapshot's time. The server may join them or not.
+     * </pre>
+     *
+     * <code>bool takes_joined = 6;</code>
+     * @return The takesJoined.
+     */
+    @java.lang.Override
+    public boolean getTakesJoined() {
+      return takesJoined_;
+    }
+    /**
+     * <pre>
+     * Whether the caller takes frames that are joined, which spares both sides
+     * most of a short snapshot's time. The server may join them or not.
+     * </pre>
+     *
+     * <code>bool takes_joined = 6;</code>
+     * @param value The takesJoined to set.
+     * @return This builder for chaining.
+     */
+    public Builder setTakesJoined(boolean value) {
+      
+      takesJoined_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the caller takes frames that are joined, which spares both sides
+     * most of a short snapshot's time. The server may join them or not.
+     * </pre>
+     *
+     * <code>bool takes_joined = 6;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearTakesJoined() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      takesJoined_ = false;
       onChanged();
       return this;
     }

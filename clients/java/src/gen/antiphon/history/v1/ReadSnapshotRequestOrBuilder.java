@@ -122,4 +122,15 @@ public interface ReadSnapshotRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getSinceIncarnationBytes();
+
+  /**
+   * <pre>
+   * Whether the caller takes frames that are joined, which spares both sides
+   * most of a short snapshot's time. The server may join them or not.
+   * </pre>
+   *
+   * <code>bool takes_joined = 6;</code>
+   * @return The takesJoined.
+   */
+  boolean getTakesJoined();
 }

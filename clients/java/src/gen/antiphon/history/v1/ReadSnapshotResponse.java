@@ -57,6 +57,7 @@ private static final long serialVersionUID = 0L;
     BATCH(3),
     FOOTER(4),
     DELTA(5),
+    JOINED(6),
     FRAME_NOT_SET(0);
     private final int value;
     private FrameCase(int value) {
@@ -79,6 +80,7 @@ private static final long serialVersionUID = 0L;
         case 3: return BATCH;
         case 4: return FOOTER;
         case 5: return DELTA;
+        case 6: return JOINED;
         case 0: return FRAME_NOT_SET;
         default: return null;
       }
@@ -309,6 +311,49 @@ private static final long serialVersionUID = 0L;
     return antiphon.history.v1.SnapshotDelta.getDefaultInstance();
   }
 
+  public static final int JOINED_FIELD_NUMBER = 6;
+  /**
+   * <pre>
+   * Frames that follow each other, only where `takes_joined` asks for them.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+   * @return Whether the joined field is set.
+   */
+  @java.lang.Override
+  public boolean hasJoined() {
+    return frameCase_ == 6;
+  }
+  /**
+   * <pre>
+   * Frames that follow each other, only where `takes_joined` asks for them.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+   * @return The joined.
+   */
+  @java.lang.Override
+  public antiphon.history.v1.SnapshotFrames getJoined() {
+    if (frameCase_ == 6) {
+       return (antiphon.history.v1.SnapshotFrames) frame_;
+    }
+    return antiphon.history.v1.SnapshotFrames.getDefaultInstance();
+  }
+  /**
+   * <pre>
+   * Frames that follow each other, only where `takes_joined` asks for them.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+   */
+  @java.lang.Override
+  public antiphon.history.v1.SnapshotFramesOrBuilder getJoinedOrBuilder() {
+    if (frameCase_ == 6) {
+       return (antiphon.history.v1.SnapshotFrames) frame_;
+    }
+    return antiphon.history.v1.SnapshotFrames.getDefaultInstance();
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -338,6 +383,9 @@ private static final long serialVersionUID = 0L;
     if (frameCase_ == 5) {
       output.writeMessage(5, (antiphon.history.v1.SnapshotDelta) frame_);
     }
+    if (frameCase_ == 6) {
+      output.writeMessage(6, (antiphon.history.v1.SnapshotFrames) frame_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -366,6 +414,10 @@ private static final long serialVersionUID = 0L;
     if (frameCase_ == 5) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(5, (antiphon.history.v1.SnapshotDelta) frame_);
+    }
+    if (frameCase_ == 6) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(6, (antiphon.history.v1.SnapshotFrames) frame_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -404,6 +456,10 @@ private static final long serialVersionUID = 0L;
         if (!getDelta()
             .equals(other.getDelta())) return false;
         break;
+      case 6:
+        if (!getJoined()
+            .equals(other.getJoined())) return false;
+        break;
       case 0:
       default:
     }
@@ -438,6 +494,10 @@ private static final long serialVersionUID = 0L;
       case 5:
         hash = (37 * hash) + DELTA_FIELD_NUMBER;
         hash = (53 * hash) + getDelta().hashCode();
+        break;
+      case 6:
+        hash = (37 * hash) + JOINED_FIELD_NUMBER;
+        hash = (53 * hash) + getJoined().hashCode();
         break;
       case 0:
       default:
@@ -590,6 +650,9 @@ private static final long serialVersionUID = 0L;
       if (deltaBuilder_ != null) {
         deltaBuilder_.clear();
       }
+      if (joinedBuilder_ != null) {
+        joinedBuilder_.clear();
+      }
       frameCase_ = 0;
       frame_ = null;
       return this;
@@ -650,6 +713,10 @@ private static final long serialVersionUID = 0L;
       if (frameCase_ == 5 &&
           deltaBuilder_ != null) {
         result.frame_ = deltaBuilder_.build();
+      }
+      if (frameCase_ == 6 &&
+          joinedBuilder_ != null) {
+        result.frame_ = joinedBuilder_.build();
       }
     }
 
@@ -718,6 +785,10 @@ private static final long serialVersionUID = 0L;
           mergeDelta(other.getDelta());
           break;
         }
+        case JOINED: {
+          mergeJoined(other.getJoined());
+          break;
+        }
         case FRAME_NOT_SET: {
           break;
         }
@@ -783,6 +854,13 @@ private static final long serialVersionUID = 0L;
               frameCase_ = 5;
               break;
             } // case 42
+            case 50: {
+              input.readMessage(
+                  getJoinedFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              frameCase_ = 6;
+              break;
+            } // case 50
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1703,6 +1781,184 @@ private static final long serialVersionUID = 0L;
       frameCase_ = 5;
       onChanged();
       return deltaBuilder_;
+    }
+
+    private com.google.protobuf.SingleFieldBuilderV3<
+        antiphon.history.v1.SnapshotFrames, antiphon.history.v1.SnapshotFrames.Builder, antiphon.history.v1.SnapshotFramesOrBuilder> joinedBuilder_;
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     * @return Whether the joined field is set.
+     */
+    @java.lang.Override
+    public boolean hasJoined() {
+      return frameCase_ == 6;
+    }
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     * @return The joined.
+     */
+    @java.lang.Override
+    public antiphon.history.v1.SnapshotFrames getJoined() {
+      if (joinedBuilder_ == null) {
+        if (frameCase_ == 6) {
+          return (antiphon.history.v1.SnapshotFrames) frame_;
+        }
+        return antiphon.history.v1.SnapshotFrames.getDefaultInstance();
+      } else {
+        if (frameCase_ == 6) {
+          return joinedBuilder_.getMessage();
+        }
+        return antiphon.history.v1.SnapshotFrames.getDefaultInstance();
+      }
+    }
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     */
+    public Builder setJoined(antiphon.history.v1.SnapshotFrames value) {
+      if (joinedBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        frame_ = value;
+        onChanged();
+      } else {
+        joinedBuilder_.setMessage(value);
+      }
+      frameCase_ = 6;
+      return this;
+    }
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     */
+    public Builder setJoined(
+        antiphon.history.v1.SnapshotFrames.Builder builderForValue) {
+      if (joinedBuilder_ == null) {
+        frame_ = builderForValue.build();
+        onChanged();
+      } else {
+        joinedBuilder_.setMessage(builderForValue.build());
+      }
+      frameCase_ = 6;
+      return this;
+    }
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     */
+    public Builder mergeJoined(antiphon.history.v1.SnapshotFrames value) {
+      if (joinedBuilder_ == null) {
+        if (frameCase_ == 6 &&
+            frame_ != antiphon.history.v1.SnapshotFrames.getDefaultInstance()) {
+          frame_ = antiphon.history.v1.SnapshotFrames.newBuilder((antiphon.history.v1.SnapshotFrames) frame_)
+              .mergeFrom(value).buildPartial();
+        } else {
+          frame_ = value;
+        }
+        onChanged();
+      } else {
+        if (frameCase_ == 6) {
+          joinedBuilder_.mergeFrom(value);
+        } else {
+          joinedBuilder_.setMessage(value);
+        }
+      }
+      frameCase_ = 6;
+      return this;
+    }
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     */
+    public Builder clearJoined() {
+      if (joinedBuilder_ == null) {
+        if (frameCase_ == 6) {
+          frameCase_ = 0;
+          frame_ = null;
+          onChanged();
+        }
+      } else {
+        if (frameCase_ == 6) {
+          frameCase_ = 0;
+          frame_ = null;
+        }
+        joinedBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     */
+    public antiphon.history.v1.SnapshotFrames.Builder getJoinedBuilder() {
+      return getJoinedFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     */
+    @java.lang.Override
+    public antiphon.history.v1.SnapshotFramesOrBuilder getJoinedOrBuilder() {
+      if ((frameCase_ == 6) && (joinedBuilder_ != null)) {
+        return joinedBuilder_.getMessageOrBuilder();
+      } else {
+        if (frameCase_ == 6) {
+          return (antiphon.history.v1.SnapshotFrames) frame_;
+        }
+        return antiphon.history.v1.SnapshotFrames.getDefaultInstance();
+      }
+    }
+    /**
+     * <pre>
+     * Frames that follow each other, only where `takes_joined` asks for them.
+     * </pre>
+     *
+     * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+     */
+    private com.google.protobuf.SingleFieldBuilderV3<
+        antiphon.history.v1.SnapshotFrames, antiphon.history.v1.SnapshotFrames.Builder, antiphon.history.v1.SnapshotFramesOrBuilder> 
+        getJoinedFieldBuilder() {
+      if (joinedBuilder_ == null) {
+        if (!(frameCase_ == 6)) {
+          frame_ = antiphon.history.v1.SnapshotFrames.getDefaultInstance();
+        }
+        joinedBuilder_ = new com.google.protobuf.SingleFieldBuilderV3<
+            antiphon.history.v1.SnapshotFrames, antiphon.history.v1.SnapshotFrames.Builder, antiphon.history.v1.SnapshotFramesOrBuilder>(
+                (antiphon.history.v1.SnapshotFrames) frame_,
+                getParentForChildren(),
+                isClean());
+        frame_ = null;
+      }
+      frameCase_ = 6;
+      onChanged();
+      return joinedBuilder_;
     }
     @java.lang.Override
     public final Builder setUnknownFields(

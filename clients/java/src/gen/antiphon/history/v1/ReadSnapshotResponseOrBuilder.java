@@ -142,5 +142,32 @@ public interface ReadSnapshotResponseOrBuilder extends
    */
   antiphon.history.v1.SnapshotDeltaOrBuilder getDeltaOrBuilder();
 
+  /**
+   * <pre>
+   * Frames that follow each other, only where `takes_joined` asks for them.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+   * @return Whether the joined field is set.
+   */
+  boolean hasJoined();
+  /**
+   * <pre>
+   * Frames that follow each other, only where `takes_joined` asks for them.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+   * @return The joined.
+   */
+  antiphon.history.v1.SnapshotFrames getJoined();
+  /**
+   * <pre>
+   * Frames that follow each other, only where `takes_joined` asks for them.
+   * </pre>
+   *
+   * <code>.antiphon.history.v1.SnapshotFrames joined = 6;</code>
+   */
+  antiphon.history.v1.SnapshotFramesOrBuilder getJoinedOrBuilder();
+
   public antiphon.history.v1.ReadSnapshotResponse.FrameCase getFrameCase();
 }

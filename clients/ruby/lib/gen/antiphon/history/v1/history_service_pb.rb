@@ -299,6 +299,7 @@ Google::Protobuf::DescriptorPool.generated_pool.build do
       optional :progression, :message, 3, "antiphon.message.v1.Progression"
       proto3_optional :since_revision, :int64, 4
       optional :since_incarnation, :string, 5
+      optional :takes_joined, :bool, 6
     end
     add_message "antiphon.history.v1.ReadSnapshotResponse" do
       oneof :frame do
@@ -307,7 +308,15 @@ Google::Protobuf::DescriptorPool.generated_pool.build do
         optional :batch, :message, 3, "antiphon.history.v1.SnapshotBatch"
         optional :footer, :message, 4, "antiphon.history.v1.SnapshotFooter"
         optional :delta, :message, 5, "antiphon.history.v1.SnapshotDelta"
+        optional :joined, :message, 6, "antiphon.history.v1.SnapshotFrames"
       end
+    end
+    add_message "antiphon.history.v1.SnapshotFrames" do
+      optional :header, :message, 1, "antiphon.history.v1.SnapshotHeader"
+      repeated :orders, :message, 2, "antiphon.history.v1.SnapshotOrder"
+      repeated :batches, :message, 3, "antiphon.history.v1.SnapshotBatch"
+      optional :footer, :message, 4, "antiphon.history.v1.SnapshotFooter"
+      repeated :deltas, :message, 5, "antiphon.history.v1.SnapshotDelta"
     end
     add_message "antiphon.history.v1.SnapshotHeader" do
       optional :branch, :message, 1, "antiphon.history.v1.Branch"
@@ -430,6 +439,7 @@ module Antiphon
       CommitCompactionResponse = ::Google::Protobuf::DescriptorPool.generated_pool.lookup("antiphon.history.v1.CommitCompactionResponse").msgclass
       ReadSnapshotRequest = ::Google::Protobuf::DescriptorPool.generated_pool.lookup("antiphon.history.v1.ReadSnapshotRequest").msgclass
       ReadSnapshotResponse = ::Google::Protobuf::DescriptorPool.generated_pool.lookup("antiphon.history.v1.ReadSnapshotResponse").msgclass
+      SnapshotFrames = ::Google::Protobuf::DescriptorPool.generated_pool.lookup("antiphon.history.v1.SnapshotFrames").msgclass
       SnapshotHeader = ::Google::Protobuf::DescriptorPool.generated_pool.lookup("antiphon.history.v1.SnapshotHeader").msgclass
       SnapshotOrder = ::Google::Protobuf::DescriptorPool.generated_pool.lookup("antiphon.history.v1.SnapshotOrder").msgclass
       SnapshotBatch = ::Google::Protobuf::DescriptorPool.generated_pool.lookup("antiphon.history.v1.SnapshotBatch").msgclass

@@ -201,7 +201,7 @@ module Antiphon
           # in parts, the messages in batches, one footer. A stream without its footer
           # is incomplete. Consistent because it reads at one pinned revision; no
           # transaction stays open between frames. A frame is at most 1 MiB or one
-          # message.
+          # message; frames are joined where the caller takes them joined.
           #
           # Errors: PROGRESSION_INVALID. Cost: that of the selection.
           rpc :ReadSnapshot, ::Antiphon::History::V1::ReadSnapshotRequest, stream(::Antiphon::History::V1::ReadSnapshotResponse)

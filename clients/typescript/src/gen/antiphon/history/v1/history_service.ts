@@ -888,6 +888,11 @@ export interface ReadSnapshotRequest {
    * branch's the answer is whole.
    */
   sinceIncarnation: string;
+  /**
+   * Whether the caller takes frames that are joined, which spares both sides
+   * most of a short snapshot's time. The server may join them or not.
+   */
+  takesJoined: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -913,7 +918,34 @@ export interface ReadSnapshotResponse {
     | //
     /** How the caller's copy becomes this selection, in place of order parts. */
     { $case: "delta"; value: SnapshotDelta }
+    | //
+    /** Frames that follow each other, only where `takes_joined` asks for them. */
+    { $case: "joined"; value: SnapshotFrames }
     | undefined;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
+/**
+ * Frames of a snapshot that follow each other and travel as one, 1 MiB at most
+ * or one frame: the stream is the same as if each had come by itself, in the
+ * order header, order parts or delta parts, batches, footer. Each field has the
+ * number that it has in a frame.
+ */
+export interface SnapshotFrames {
+  /** The header, where these are the first frames. */
+  header:
+    | SnapshotHeader
+    | undefined;
+  /** Parts of the selection's order. */
+  orders: SnapshotOrder[];
+  /** Parts of the messages. */
+  batches: SnapshotBatch[];
+  /** The footer, where these are the last frames. */
+  footer:
+    | SnapshotFooter
+    | undefined;
+  /** Parts of a delta, in place of parts of an order. */
+  deltas: SnapshotDelta[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -6559,6 +6591,7 @@ function createBaseReadSnapshotRequest(): ReadSnapshotRequest {
     progression: undefined,
     sinceRevision: undefined,
     sinceIncarnation: "",
+    takesJoined: false,
     _unknownFields: {},
   };
 }
@@ -6585,6 +6618,9 @@ export const ReadSnapshotRequest: MessageFns<ReadSnapshotRequest> = {
     }
     if (message.sinceIncarnation !== "") {
       writer.uint32(42).string(message.sinceIncarnation);
+    }
+    if (message.takesJoined !== false) {
+      writer.uint32(48).bool(message.takesJoined);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -6650,6 +6686,14 @@ export const ReadSnapshotRequest: MessageFns<ReadSnapshotRequest> = {
             message.sinceIncarnation = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.takesJoined = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6686,6 +6730,7 @@ export const ReadSnapshotRequest: MessageFns<ReadSnapshotRequest> = {
       ? BigInt(object.sinceRevision)
       : undefined;
     message.sinceIncarnation = object.sinceIncarnation ?? "";
+    message.takesJoined = object.takesJoined ?? false;
     return message;
   },
 };
@@ -6711,6 +6756,9 @@ export const ReadSnapshotResponse: MessageFns<ReadSnapshotResponse> = {
         break;
       case "delta":
         SnapshotDelta.encode(message.frame.value, writer.uint32(42).fork()).join();
+        break;
+      case "joined":
+        SnapshotFrames.encode(message.frame.value, writer.uint32(50).fork()).join();
         break;
     }
     if (message._unknownFields !== undefined) {
@@ -6777,6 +6825,14 @@ export const ReadSnapshotResponse: MessageFns<ReadSnapshotResponse> = {
             message.frame = { $case: "delta", value: SnapshotDelta.decode(reader, reader.uint32()) };
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.frame = { $case: "joined", value: SnapshotFrames.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6833,7 +6889,136 @@ export const ReadSnapshotResponse: MessageFns<ReadSnapshotResponse> = {
         }
         break;
       }
+      case "joined": {
+        if (object.frame?.value !== undefined && object.frame?.value !== null) {
+          message.frame = { $case: "joined", value: SnapshotFrames.fromPartial(object.frame.value) };
+        }
+        break;
+      }
     }
+    return message;
+  },
+};
+
+function createBaseSnapshotFrames(): SnapshotFrames {
+  return { header: undefined, orders: [], batches: [], footer: undefined, deltas: [], _unknownFields: {} };
+}
+
+export const SnapshotFrames: MessageFns<SnapshotFrames> = {
+  encode(message: SnapshotFrames, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.header !== undefined) {
+      SnapshotHeader.encode(message.header, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.orders) {
+      SnapshotOrder.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.batches) {
+      SnapshotBatch.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.footer !== undefined) {
+      SnapshotFooter.encode(message.footer, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.deltas) {
+      SnapshotDelta.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SnapshotFrames {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshotFrames();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.header = SnapshotHeader.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.orders.push(SnapshotOrder.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.batches.push(SnapshotBatch.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.footer = SnapshotFooter.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.deltas.push(SnapshotDelta.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SnapshotFrames>, I>>(base?: I): SnapshotFrames {
+    return SnapshotFrames.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SnapshotFrames>, I>>(object: I): SnapshotFrames {
+    const message = createBaseSnapshotFrames();
+    message.header = (object.header !== undefined && object.header !== null)
+      ? SnapshotHeader.fromPartial(object.header)
+      : undefined;
+    message.orders = object.orders?.map((e) => SnapshotOrder.fromPartial(e)) || [];
+    message.batches = object.batches?.map((e) => SnapshotBatch.fromPartial(e)) || [];
+    message.footer = (object.footer !== undefined && object.footer !== null)
+      ? SnapshotFooter.fromPartial(object.footer)
+      : undefined;
+    message.deltas = object.deltas?.map((e) => SnapshotDelta.fromPartial(e)) || [];
     return message;
   },
 };
@@ -7877,7 +8062,7 @@ export const HistoryServiceService = {
    * in parts, the messages in batches, one footer. A stream without its footer
    * is incomplete. Consistent because it reads at one pinned revision; no
    * transaction stays open between frames. A frame is at most 1 MiB or one
-   * message.
+   * message; frames are joined where the caller takes them joined.
    *
    * Errors: PROGRESSION_INVALID. Cost: that of the selection.
    */
@@ -8117,7 +8302,7 @@ export interface HistoryServiceServer extends UntypedServiceImplementation {
    * in parts, the messages in batches, one footer. A stream without its footer
    * is incomplete. Consistent because it reads at one pinned revision; no
    * transaction stays open between frames. A frame is at most 1 MiB or one
-   * message.
+   * message; frames are joined where the caller takes them joined.
    *
    * Errors: PROGRESSION_INVALID. Cost: that of the selection.
    */
@@ -8604,7 +8789,7 @@ export interface HistoryServiceClient extends Client {
    * in parts, the messages in batches, one footer. A stream without its footer
    * is incomplete. Consistent because it reads at one pinned revision; no
    * transaction stays open between frames. A frame is at most 1 MiB or one
-   * message.
+   * message; frames are joined where the caller takes them joined.
    *
    * Errors: PROGRESSION_INVALID. Cost: that of the selection.
    */
