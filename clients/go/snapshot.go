@@ -52,8 +52,8 @@ func (s *Snapshot) Messages() ([]*messagev1.Message, error) {
 
 // ReadSnapshot reads a snapshot to its end and checks it. The request's
 // since_revision must be absent: a delta cannot be checked without the copy that
-// it is of. Errors: those of the call; ErrIncomplete. Cost: the selection is
-// hashed and kept, not decoded.
+// it is of. A copy of the request is sent, with takes_joined. Errors: those of the
+// call; ErrIncomplete. Cost: the selection is hashed and kept, not decoded.
 func ReadSnapshot(
 	ctx context.Context,
 	client historyv1.HistoryServiceClient,
@@ -65,7 +65,9 @@ func ReadSnapshot(
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := client.ReadSnapshot(ctx, request, options...)
+	sent := proto.Clone(request).(*historyv1.ReadSnapshotRequest)
+	sent.TakesJoined = true
+	stream, err := client.ReadSnapshot(ctx, sent, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +101,53 @@ func NewSnapshotAssembler() *SnapshotAssembler {
 	return &SnapshotAssembler{sum: sha256.New()}
 }
 
-// Add takes the next frame. It fails with ErrIncomplete where the frame has no
-// place after those before it.
+// Add takes the next frame, or those that it joins. It fails with ErrIncomplete
+// where one has no place after those before it.
 func (a *SnapshotAssembler) Add(response *historyv1.ReadSnapshotResponse) error {
+	joined, several := response.GetFrame().(*historyv1.ReadSnapshotResponse_Joined)
+	if !several {
+		return a.take(response)
+	}
+	for _, frame := range apart(joined.Joined) {
+		if err := a.take(frame); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apart returns the frames that joined ones stand for, in their order.
+func apart(joined *historyv1.SnapshotFrames) []*historyv1.ReadSnapshotResponse {
+	var frames []*historyv1.ReadSnapshotResponse
+	if header := joined.GetHeader(); header != nil {
+		frames = append(frames, &historyv1.ReadSnapshotResponse{
+			Frame: &historyv1.ReadSnapshotResponse_Header{Header: header},
+		})
+	}
+	for _, order := range joined.GetOrders() {
+		frames = append(frames, &historyv1.ReadSnapshotResponse{
+			Frame: &historyv1.ReadSnapshotResponse_Order{Order: order},
+		})
+	}
+	for _, delta := range joined.GetDeltas() {
+		frames = append(frames, &historyv1.ReadSnapshotResponse{
+			Frame: &historyv1.ReadSnapshotResponse_Delta{Delta: delta},
+		})
+	}
+	for _, batch := range joined.GetBatches() {
+		frames = append(frames, &historyv1.ReadSnapshotResponse{
+			Frame: &historyv1.ReadSnapshotResponse_Batch{Batch: batch},
+		})
+	}
+	if footer := joined.GetFooter(); footer != nil {
+		frames = append(frames, &historyv1.ReadSnapshotResponse{
+			Frame: &historyv1.ReadSnapshotResponse_Footer{Footer: footer},
+		})
+	}
+	return frames
+}
+
+func (a *SnapshotAssembler) take(response *historyv1.ReadSnapshotResponse) error {
 	header, opens := response.GetFrame().(*historyv1.ReadSnapshotResponse_Header)
 	if opens != (a.header == nil) {
 		return fmt.Errorf("%w: a snapshot begins with its one header", ErrIncomplete)

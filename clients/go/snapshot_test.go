@@ -5,9 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"reflect"
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"antiphon"
@@ -43,15 +46,38 @@ func frames(t *testing.T) []*historyv1.ReadSnapshotResponse {
 	}
 }
 
-// sending streams frames as a snapshot.
+// joined returns frames as one.
+func joined(frames ...*historyv1.ReadSnapshotResponse) *historyv1.ReadSnapshotResponse {
+	all := new(historyv1.SnapshotFrames)
+	for _, frame := range frames {
+		switch part := frame.GetFrame().(type) {
+		case *historyv1.ReadSnapshotResponse_Header:
+			all.Header = part.Header
+		case *historyv1.ReadSnapshotResponse_Order:
+			all.Orders = append(all.Orders, part.Order)
+		case *historyv1.ReadSnapshotResponse_Batch:
+			all.Batches = append(all.Batches, part.Batch)
+		case *historyv1.ReadSnapshotResponse_Footer:
+			all.Footer = part.Footer
+		case *historyv1.ReadSnapshotResponse_Delta:
+			all.Deltas = append(all.Deltas, part.Delta)
+		}
+	}
+	return &historyv1.ReadSnapshotResponse{Frame: &historyv1.ReadSnapshotResponse_Joined{Joined: all}}
+}
+
+// sending streams frames as a snapshot, to a caller that takes them joined.
 type sending struct {
 	historyv1.UnimplementedHistoryServiceServer
 	frames []*historyv1.ReadSnapshotResponse
 }
 
 func (s *sending) ReadSnapshot(
-	_ *historyv1.ReadSnapshotRequest, stream historyv1.HistoryService_ReadSnapshotServer,
+	request *historyv1.ReadSnapshotRequest, stream historyv1.HistoryService_ReadSnapshotServer,
 ) error {
+	if request.GetBranchId() != "x" || !request.GetTakesJoined() {
+		return status.Errorf(codes.InvalidArgument, "asked for %v", request)
+	}
 	for _, frame := range s.frames {
 		if err := stream.Send(frame); err != nil {
 			return err
@@ -66,8 +92,12 @@ func read(t *testing.T, frames []*historyv1.ReadSnapshotResponse) (*antiphon.Sna
 	connection := connect(t, func(server *grpc.Server) {
 		historyv1.RegisterHistoryServiceServer(server, &sending{frames: frames})
 	})
-	return antiphon.ReadSnapshot(
-		context.Background(), historyv1.NewHistoryServiceClient(connection), &historyv1.ReadSnapshotRequest{})
+	request := &historyv1.ReadSnapshotRequest{BranchId: "x"}
+	snapshot, err := antiphon.ReadSnapshot(context.Background(), historyv1.NewHistoryServiceClient(connection), request)
+	if request.GetTakesJoined() {
+		t.Error("the caller's request was changed")
+	}
+	return snapshot, err
 }
 
 func TestAWholeSnapshot(t *testing.T) {
@@ -86,6 +116,30 @@ func TestAWholeSnapshot(t *testing.T) {
 	messages, err := snapshot.Messages()
 	if err != nil || len(messages) != 2 || messages[1].GetId() != "b" {
 		t.Errorf("%v, %v", messages, err)
+	}
+}
+
+func TestJoinedFramesAreTheSameSnapshot(t *testing.T) {
+	single, err := read(t, frames(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := frames(t)
+	for name, sent := range map[string][]*historyv1.ReadSnapshotResponse{
+		"all in one":         {joined(all...)},
+		"some":               {all[0], joined(all[1:3]...), all[3], joined(all[4])},
+		"two joined ones":    {joined(all[:3]...), joined(all[3:]...)},
+		"nothing in one too": {joined(), joined(all...)},
+	} {
+		snapshot, err := read(t, sent)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !proto.Equal(snapshot.Branch, single.Branch) || !proto.Equal(snapshot.System, single.System) ||
+			snapshot.Incarnation != single.Incarnation || snapshot.Revision != single.Revision ||
+			!reflect.DeepEqual(snapshot.MessageIDs, single.MessageIDs) ||
+			!reflect.DeepEqual(snapshot.Stored, single.Stored) {
+			t.Errorf("%s: %+v, not %+v", name, snapshot, single)
+		}
 	}
 }
 
@@ -135,6 +189,22 @@ func TestWhatIsNoWholeSnapshot(t *testing.T) {
 		"a delta": func(all []*historyv1.ReadSnapshotResponse) []*historyv1.ReadSnapshotResponse {
 			all[1].Frame = &historyv1.ReadSnapshotResponse_Delta{Delta: &historyv1.SnapshotDelta{}}
 			return all
+		},
+		"joined without the header": func(all []*historyv1.ReadSnapshotResponse) []*historyv1.ReadSnapshotResponse {
+			return []*historyv1.ReadSnapshotResponse{joined(all[1:]...)}
+		},
+		"joined without the footer": func(all []*historyv1.ReadSnapshotResponse) []*historyv1.ReadSnapshotResponse {
+			return []*historyv1.ReadSnapshotResponse{joined(all[:4]...)}
+		},
+		"joined twice": func(all []*historyv1.ReadSnapshotResponse) []*historyv1.ReadSnapshotResponse {
+			return []*historyv1.ReadSnapshotResponse{joined(all...), joined(all...)}
+		},
+		"order joined after messages": func(all []*historyv1.ReadSnapshotResponse) []*historyv1.ReadSnapshotResponse {
+			return []*historyv1.ReadSnapshotResponse{joined(all[0], all[2]), joined(all[1], all[3], all[4])}
+		},
+		"a delta joined": func(all []*historyv1.ReadSnapshotResponse) []*historyv1.ReadSnapshotResponse {
+			delta := &historyv1.ReadSnapshotResponse_Delta{Delta: &historyv1.SnapshotDelta{}}
+			return []*historyv1.ReadSnapshotResponse{joined(append(all, &historyv1.ReadSnapshotResponse{Frame: delta})...)}
 		},
 	} {
 		if _, err := read(t, change(frames(t))); !errors.Is(err, antiphon.ErrIncomplete) {

@@ -28,6 +28,12 @@ class SnapshotTest < Minitest::Test
     frame(footer: { message_count: count, sha256: Digest::SHA256.digest(stored.join) })
   end
 
+  def joined(*frames)
+    all = frames.group_by(&:frame).transform_values { |some| some.map { |one| one.public_send(one.frame) } }
+    frame(joined: { header: all[:header]&.first, orders: all.fetch(:order, []), deltas: all.fetch(:delta, []),
+                    batches: all.fetch(:batch, []), footer: all[:footer]&.first })
+  end
+
   def whole
     [header, order('a', 'b'), order('c'), batch(*STORED[0, 2]), batch(STORED[2]), footer]
   end
@@ -49,6 +55,26 @@ class SnapshotTest < Minitest::Test
 
   def test_may_be_empty
     assert_empty Antiphon::Snapshot.assemble([header(0), footer(0, [])]).messages
+  end
+
+  def test_is_the_same_where_frames_are_joined
+    single = Antiphon::Snapshot.assemble(whole)
+    some = [header, joined(order('a', 'b'), order('c')), joined, joined(*whole.drop(3))]
+    [[joined(*whole)], some].each do |frames|
+      snapshot = Antiphon::Snapshot.assemble(frames)
+
+      assert_equal single.header, snapshot.header
+      assert_equal single.message_ids, snapshot.message_ids
+      assert_equal single.stored_messages, snapshot.stored_messages
+    end
+  end
+
+  def test_is_refused_where_a_joined_frame_has_no_place
+    assert_truncated(joined(*whole.drop(1)))
+    assert_truncated(joined(*whole[0..-2]))
+    assert_truncated(joined(*whole), joined(*whole))
+    assert_truncated(joined(header, batch(*STORED[0, 2])), joined(order('a', 'b', 'c'), batch(STORED[2]), footer))
+    assert_truncated(joined(*whole, frame(delta: {})))
   end
 
   def test_is_refused_where_a_frame_is_missing

@@ -15,6 +15,7 @@ import {
   HistoryServiceClient,
   type ReadSnapshotRequest,
   ReadSnapshotResponse,
+  SnapshotFrames,
   SnapshotHeader,
 } from "../src/gen/antiphon/history/v1/history_service.js";
 import { Message } from "../src/gen/antiphon/message/v1/message.js";
@@ -54,6 +55,32 @@ function assemble(frames: (Frame | undefined)[]): ReturnType<SnapshotAssembler["
   return assembler.finish();
 }
 
+function joined(...frames: Frame[]): Frame {
+  const value = SnapshotFrames.create();
+  for (const frame of frames) {
+    switch (frame.$case) {
+      case "header":
+        value.header = frame.value;
+        break;
+      case "order":
+        value.orders.push(frame.value);
+        break;
+      case "batch":
+        value.batches.push(frame.value);
+        break;
+      case "footer":
+        value.footer = frame.value;
+        break;
+      case "delta":
+        value.deltas.push(frame.value);
+        break;
+      case "joined":
+        assert.fail("joined frames are not joined again");
+    }
+  }
+  return { $case: "joined", value };
+}
+
 function footer(messageCount: bigint, sha256: Uint8Array): Frame {
   return { $case: "footer", value: { messageCount, sha256 } };
 }
@@ -69,6 +96,17 @@ test("a whole snapshot is verified over the bytes as they came", () => {
     IDS,
   );
 });
+
+const joining: Record<string, Frame[]> = {
+  "all joined": [joined(...WHOLE)],
+  "some joined": [HEADER, joined(ORDER, BATCH_1), joined(), joined(BATCH_2, FOOTER)],
+};
+
+for (const [what, frames] of Object.entries(joining)) {
+  test(`a snapshot with ${what} is the same`, () => {
+    assert.deepEqual(assemble(frames), assemble(WHOLE));
+  });
+}
 
 const other = createHash("sha256").update("other").digest();
 const broken: Record<string, (Frame | undefined)[]> = {
@@ -96,6 +134,10 @@ const broken: Record<string, (Frame | undefined)[]> = {
   ],
   "a delta": [HEADER, { $case: "delta", value: { runs: [] } }],
   "an unknown frame": [HEADER, undefined],
+  "joined frames that have no header": [joined(...WHOLE.slice(1))],
+  "joined frames that have no footer": [joined(...WHOLE.slice(0, -1))],
+  "joined frames after the footer": [joined(...WHOLE), joined(...WHOLE)],
+  "a delta that is joined": [joined(...WHOLE, { $case: "delta", value: { runs: [] } })],
 };
 
 for (const [what, frames] of Object.entries(broken)) {
@@ -120,7 +162,8 @@ test("a snapshot is read from a server, and its error is typed", async (t) => {
         call.emit("error", serviceError(5, [errorInfo("BRANCH_NOT_FOUND")]));
         return;
       }
-      WHOLE.forEach((frame) => call.write(ReadSnapshotResponse.create({ frame })));
+      const frames = call.request.takesJoined ? [joined(...WHOLE)] : WHOLE;
+      frames.forEach((frame) => call.write(ReadSnapshotResponse.create({ frame })));
       call.end();
     },
   });
@@ -133,7 +176,8 @@ test("a snapshot is read from a server, and its error is typed", async (t) => {
   const progression = { messageIds: [] };
   const snapshot = await readSnapshot(history, { branchId: "b", atRevision: 7n, progression });
   assert.equal(snapshot.messages.length, 3);
-  assert.equal(requests[0]?.atRevision, 7n);
+  assert.equal(requests[0]?.takesJoined, true);
+  assert.equal(requests[0].atRevision, 7n);
   assert.deepEqual(requests[0].progression?.messageIds, []);
   await assert.rejects(
     readSnapshot(history, { branchId: "x" }),

@@ -19,8 +19,9 @@ module Antiphon
     # it: the counts of header, order and footer, and the footer's SHA-256 over the
     # stored bytes as they came.
     #
-    # It takes whole snapshots only: leave +since_revision+ out of the request. Cost:
-    # the messages' bytes are hashed and kept, not decoded.
+    # It takes whole snapshots only: leave +since_revision+ out of the request. It
+    # takes joined frames: set +takes_joined+. Cost: the messages' bytes are hashed
+    # and kept, not decoded.
     #
     # Raises Error SNAPSHOT_TRUNCATED where the frames are not a whole snapshot.
     def self.assemble(frames)
@@ -62,16 +63,13 @@ module Antiphon
       @hash = Digest::SHA256.new
     end
 
-    # Takes the next frame. Raises Error SNAPSHOT_TRUNCATED where it has no place here.
+    # Takes the next frame, or those that it joins. Raises Error SNAPSHOT_TRUNCATED
+    # where one has no place here.
     def <<(response)
-      refuse('the snapshot goes on after its footer') if @footer
-      refuse('a snapshot begins with its one header') if (response.frame == :header) == !@header.nil?
-      case response.frame
-      when :header then begin_with(response.header)
-      when :order then order(response.order)
-      when :batch then batch(response.batch)
-      when :footer then @footer = response.footer
-      else refuse('the snapshot has a frame that has no place in a whole one')
+      if response.frame == :joined
+        apart(response.joined).each { |frame| take(frame) }
+      else
+        take(response)
       end
       self
     end
@@ -90,6 +88,25 @@ module Antiphon
     end
 
     private
+
+    # The frames that joined ones stand for, in their order.
+    def apart(joined)
+      parts = { header: [joined.header].compact, order: joined.orders, delta: joined.deltas,
+                batch: joined.batches, footer: [joined.footer].compact }
+      parts.flat_map { |kind, all| all.map { |part| History::V1::ReadSnapshotResponse.new(kind => part) } }
+    end
+
+    def take(response)
+      refuse('the snapshot goes on after its footer') if @footer
+      refuse('a snapshot begins with its one header') if (response.frame == :header) == !@header.nil?
+      case response.frame
+      when :header then begin_with(response.header)
+      when :order then order(response.order)
+      when :batch then batch(response.batch)
+      when :footer then @footer = response.footer
+      else refuse('the snapshot has a frame that has no place in a whole one')
+      end
+    end
 
     def begin_with(header)
       refuse('the snapshot is a delta, which was not asked for') if header.is_delta

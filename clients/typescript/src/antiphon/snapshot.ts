@@ -7,10 +7,13 @@ import {
   type ReadSnapshotResponse,
   type SnapshotBatch,
   type SnapshotFooter,
+  type SnapshotFrames,
   type SnapshotHeader,
 } from "../gen/antiphon/history/v1/history_service.js";
 import { Message } from "../gen/antiphon/message/v1/message.js";
 import { frames } from "./calls.js";
+
+type Frame = ReadSnapshotResponse["frame"];
 
 /** One whole, verified selection of a branch at one revision. */
 export interface Snapshot {
@@ -52,6 +55,7 @@ export async function readSnapshot(
     branchId: request.branchId,
     atRevision: request.atRevision,
     progression: request.progression,
+    takesJoined: true,
   });
   for await (const frame of frames(history.readSnapshot(whole))) {
     assembler.add(frame);
@@ -72,33 +76,13 @@ export class SnapshotAssembler {
   readonly #hash = createHash("sha256");
 
   /**
-   * Takes the next frame.
+   * Takes the next frame, or those that it joins.
    *
-   * @throws {SnapshotTruncatedError} It has no place here.
+   * @throws {SnapshotTruncatedError} One has no place here.
    */
   add({ frame }: ReadSnapshotResponse): void {
-    if (this.#footer !== undefined) {
-      throw new SnapshotTruncatedError("the snapshot goes on after its footer");
-    }
-    if ((frame?.$case === "header") !== (this.#header === undefined)) {
-      throw new SnapshotTruncatedError("a snapshot begins with its one header");
-    }
-    switch (frame?.$case) {
-      case "header":
-        this.#header = frame.value;
-        break;
-      case "order":
-        this.#messageIds.push(...frame.value.messageIds);
-        break;
-      case "batch":
-        this.#addBatch(frame.value);
-        break;
-      case "footer":
-        this.#footer = frame.value;
-        break;
-      case "delta":
-      case undefined:
-        throw new SnapshotTruncatedError("the snapshot has a frame that a whole one does not have");
+    for (const each of frame?.$case === "joined" ? apart(frame.value) : [frame]) {
+      this.#take(each);
     }
   }
 
@@ -126,6 +110,33 @@ export class SnapshotAssembler {
     };
   }
 
+  #take(frame: Frame): void {
+    if (this.#footer !== undefined) {
+      throw new SnapshotTruncatedError("the snapshot goes on after its footer");
+    }
+    if ((frame?.$case === "header") !== (this.#header === undefined)) {
+      throw new SnapshotTruncatedError("a snapshot begins with its one header");
+    }
+    switch (frame?.$case) {
+      case "header":
+        this.#header = frame.value;
+        break;
+      case "order":
+        this.#messageIds.push(...frame.value.messageIds);
+        break;
+      case "batch":
+        this.#addBatch(frame.value);
+        break;
+      case "footer":
+        this.#footer = frame.value;
+        break;
+      case "delta":
+      case "joined":
+      case undefined:
+        throw new SnapshotTruncatedError("the snapshot has a frame that a whole one does not have");
+    }
+  }
+
   #addBatch({ messages }: SnapshotBatch): void {
     for (const encoded of messages) {
       // The hash is over the bytes as they came: what decoding does not know
@@ -151,6 +162,17 @@ export class SnapshotAssembler {
       throw new SnapshotTruncatedError(`message ${index} is not the one that the order names`);
     }
   }
+}
+
+/** The frames that joined ones stand for, in their order. */
+function apart({ header, orders, deltas, batches, footer }: SnapshotFrames): Frame[] {
+  return [
+    ...(header === undefined ? [] : [{ $case: "header" as const, value: header }]),
+    ...orders.map((value) => ({ $case: "order" as const, value })),
+    ...deltas.map((value) => ({ $case: "delta" as const, value })),
+    ...batches.map((value) => ({ $case: "batch" as const, value })),
+    ...(footer === undefined ? [] : [{ $case: "footer" as const, value: footer }]),
+  ];
 }
 
 function decodeMessage(encoded: Uint8Array): Message {

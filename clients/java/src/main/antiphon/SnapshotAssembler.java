@@ -2,7 +2,9 @@ package antiphon;
 
 import antiphon.history.v1.ReadSnapshotResponse;
 import antiphon.history.v1.SnapshotBatch;
+import antiphon.history.v1.SnapshotDelta;
 import antiphon.history.v1.SnapshotFooter;
+import antiphon.history.v1.SnapshotFrames;
 import antiphon.history.v1.SnapshotHeader;
 import antiphon.history.v1.SnapshotOrder;
 import com.google.protobuf.ByteString;
@@ -16,8 +18,9 @@ import java.util.List;
  * Puts a snapshot together from the frames of one ReadSnapshot stream and verifies it: the counts
  * of header, order and footer, and the footer's SHA-256 over the stored bytes as they came.
  *
- * <p>It takes whole snapshots only: leave {@code since_revision} out of the request. Cost: the
- * messages' bytes are hashed and kept, not parsed.
+ * <p>It takes whole snapshots only: leave {@code since_revision} out of the request. It takes
+ * joined frames: set {@code takes_joined}. Cost: the messages' bytes are hashed and kept, not
+ * parsed.
  */
 public final class SnapshotAssembler {
   private final List<String> messageIds = new ArrayList<>();
@@ -38,23 +41,15 @@ public final class SnapshotAssembler {
   }
 
   /**
-   * Takes the next frame.
+   * Takes the next frame, or those that it joins.
    *
    * @throws AntiphonException SNAPSHOT_TRUNCATED: the frame has no place here
    */
   public void feed(ReadSnapshotResponse frame) {
-    if (footer != null) {
-      throw truncated("the snapshot goes on after its footer");
-    }
-    if (frame.hasHeader() != (header == null)) {
-      throw truncated("a snapshot begins with its one header");
-    }
-    switch (frame.getFrameCase()) {
-      case HEADER -> begin(frame.getHeader());
-      case ORDER -> add(frame.getOrder());
-      case BATCH -> add(frame.getBatch());
-      case FOOTER -> footer = frame.getFooter();
-      default -> throw truncated("the snapshot has a frame that has no place in a whole one");
+    if (frame.hasJoined()) {
+      apart(frame.getJoined()).forEach(this::take);
+    } else {
+      take(frame);
     }
   }
 
@@ -89,6 +84,43 @@ public final class SnapshotAssembler {
 
   static AntiphonException truncated(String message) {
     return AntiphonException.found(Status.Code.DATA_LOSS, "SNAPSHOT_TRUNCATED", message);
+  }
+
+  /** The frames that joined ones stand for, in their order. */
+  private static List<ReadSnapshotResponse> apart(SnapshotFrames joined) {
+    List<ReadSnapshotResponse.Builder> frames = new ArrayList<>();
+    if (joined.hasHeader()) {
+      frames.add(ReadSnapshotResponse.newBuilder().setHeader(joined.getHeader()));
+    }
+    for (SnapshotOrder order : joined.getOrdersList()) {
+      frames.add(ReadSnapshotResponse.newBuilder().setOrder(order));
+    }
+    for (SnapshotDelta delta : joined.getDeltasList()) {
+      frames.add(ReadSnapshotResponse.newBuilder().setDelta(delta));
+    }
+    for (SnapshotBatch batch : joined.getBatchesList()) {
+      frames.add(ReadSnapshotResponse.newBuilder().setBatch(batch));
+    }
+    if (joined.hasFooter()) {
+      frames.add(ReadSnapshotResponse.newBuilder().setFooter(joined.getFooter()));
+    }
+    return frames.stream().map(ReadSnapshotResponse.Builder::build).toList();
+  }
+
+  private void take(ReadSnapshotResponse frame) {
+    if (footer != null) {
+      throw truncated("the snapshot goes on after its footer");
+    }
+    if (frame.hasHeader() != (header == null)) {
+      throw truncated("a snapshot begins with its one header");
+    }
+    switch (frame.getFrameCase()) {
+      case HEADER -> begin(frame.getHeader());
+      case ORDER -> add(frame.getOrder());
+      case BATCH -> add(frame.getBatch());
+      case FOOTER -> footer = frame.getFooter();
+      default -> throw truncated("the snapshot has a frame that has no place in a whole one");
+    }
   }
 
   private void begin(SnapshotHeader header) {

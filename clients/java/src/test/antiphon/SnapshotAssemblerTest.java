@@ -9,6 +9,7 @@ import antiphon.history.v1.ReadSnapshotResponse;
 import antiphon.history.v1.SnapshotBatch;
 import antiphon.history.v1.SnapshotDelta;
 import antiphon.history.v1.SnapshotFooter;
+import antiphon.history.v1.SnapshotFrames;
 import antiphon.history.v1.SnapshotHeader;
 import antiphon.history.v1.SnapshotOrder;
 import antiphon.history.v1.SnapshotRun;
@@ -63,6 +64,21 @@ public class SnapshotAssemblerTest {
         .build();
   }
 
+  private static ReadSnapshotResponse joined(List<ReadSnapshotResponse> frames) {
+    SnapshotFrames.Builder joined = SnapshotFrames.newBuilder();
+    for (ReadSnapshotResponse frame : frames) {
+      switch (frame.getFrameCase()) {
+        case HEADER -> joined.setHeader(frame.getHeader());
+        case ORDER -> joined.addOrders(frame.getOrder());
+        case BATCH -> joined.addBatches(frame.getBatch());
+        case FOOTER -> joined.setFooter(frame.getFooter());
+        case DELTA -> joined.addDeltas(frame.getDelta());
+        default -> throw new IllegalArgumentException(frame.toString());
+      }
+    }
+    return ReadSnapshotResponse.newBuilder().setJoined(joined).build();
+  }
+
   private static List<ReadSnapshotResponse> whole() {
     return new ArrayList<>(
         List.of(
@@ -94,6 +110,39 @@ public class SnapshotAssemblerTest {
     List<ReadSnapshotResponse> frames = List.of(header(0), footer(0, ByteString.EMPTY));
 
     assertEquals(List.of(), SnapshotAssembler.assemble(frames.iterator()).storedMessages());
+  }
+
+  @Test
+  public void yieldsWhatCameJoined() {
+    Snapshot single = SnapshotAssembler.assemble(whole().iterator());
+    List<ReadSnapshotResponse> some = new ArrayList<>(whole().subList(0, 2));
+    some.add(joined(List.of()));
+    some.add(joined(whole().subList(2, 4)));
+    some.add(joined(whole().subList(4, 6)));
+
+    for (List<ReadSnapshotResponse> frames : List.of(List.of(joined(whole())), some)) {
+      Snapshot snapshot = SnapshotAssembler.assemble(frames.iterator());
+
+      assertEquals(single.header(), snapshot.header());
+      assertEquals(single.messageIds(), snapshot.messageIds());
+      assertEquals(single.storedMessages(), snapshot.storedMessages());
+    }
+  }
+
+  @Test
+  public void refusesJoinedFramesThatHaveNoPlace() {
+    assertTruncated("one header", List.of(joined(whole().subList(1, 6))));
+    assertTruncated("before its footer", List.of(joined(whole().subList(0, 5))));
+    assertTruncated("after its footer", List.of(joined(whole()), joined(whole())));
+    assertTruncated(
+        "order goes on",
+        List.of(joined(List.of(header(2), batch(ONE))), joined(whole().subList(1, 3))));
+
+    ReadSnapshotResponse delta =
+        ReadSnapshotResponse.newBuilder().setDelta(SnapshotDelta.getDefaultInstance()).build();
+    List<ReadSnapshotResponse> changes = whole();
+    changes.add(1, delta);
+    assertTruncated("no place", List.of(joined(changes)));
   }
 
   @Test
