@@ -180,12 +180,14 @@ def check_snapshot(frames: Iterable[ReadSnapshotResponse]) -> int:
     digest, count = hashlib.sha256(), 0
     footer = None
     for frame in frames:
-        if frame.HasField("batch"):
-            for message in frame.batch.messages:
+        joined = frame.HasField("joined")
+        for batch in frame.joined.batches if joined else [frame.batch]:
+            for message in batch.messages:
                 digest.update(message)
                 count += 1
-        elif frame.HasField("footer"):
-            footer = frame.footer
+        last = frame.joined if joined else frame
+        if last.HasField("footer"):
+            footer = last.footer
     if footer is None:
         raise MismatchError("", "a footer", "none")
     _equal("/footer/messageCount", str(count), str(footer.message_count))
