@@ -11,7 +11,12 @@ import pytest
 from google.protobuf import json_format
 
 from antiphon.compiler.v1.compiler_service_pb2 import CompileResponse, StreamCompileResponse
-from antiphon.history.v1.history_service_pb2 import ReadSnapshotResponse, SnapshotBatch, SnapshotFooter
+from antiphon.history.v1.history_service_pb2 import (
+    ReadSnapshotResponse,
+    SnapshotBatch,
+    SnapshotFooter,
+    SnapshotFrames,
+)
 from tests.polyglot import runner
 from tests.polyglot.calls import Pair
 from tests.polyglot.digests import check_compiled, check_snapshot, check_stream, messages_digest
@@ -161,11 +166,15 @@ def test_a_snapshot_of_other_bytes_is_noticed() -> None:
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     footer = ReadSnapshotResponse(footer=SnapshotFooter(sha256=bytes.fromhex(empty)))
     assert check_snapshot([footer]) == 1
+    assert check_snapshot([ReadSnapshotResponse(joined=SnapshotFrames(footer=footer.footer))]) == 1
     for wrong in (
         [],
         [ReadSnapshotResponse(batch=SnapshotBatch(messages=[b"x"])), footer],
         [ReadSnapshotResponse(batch=SnapshotBatch(messages=[b""])), footer],
         [ReadSnapshotResponse(footer=SnapshotFooter(sha256=bytes(32)))],
+        [ReadSnapshotResponse(joined=SnapshotFrames(batches=[SnapshotBatch(messages=[b"x"])])), footer],
+        [ReadSnapshotResponse(joined=SnapshotFrames())],
+        [ReadSnapshotResponse(joined=SnapshotFrames(footer=SnapshotFooter(sha256=bytes(32))))],
     ):
         with pytest.raises(MismatchError):
             check_snapshot(wrong)

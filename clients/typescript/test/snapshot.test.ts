@@ -120,6 +120,7 @@ const broken: Record<string, (Frame | undefined)[]> = {
   "another hash": [HEADER, ORDER, BATCH_1, BATCH_2, footer(3n, other)],
   "another count": [HEADER, ORDER, BATCH_1, BATCH_2, footer(2n, SHA256)],
   "no order": [HEADER, BATCH_1, BATCH_2, FOOTER],
+  "an order after messages": [HEADER, BATCH_1, ORDER, BATCH_2, FOOTER],
   "another order": [
     HEADER,
     { $case: "order", value: { messageIds: ["m2", "m1", "m3"] } },

@@ -122,6 +122,9 @@ export class SnapshotAssembler {
         this.#header = frame.value;
         break;
       case "order":
+        if (this.#messages.length > 0) {
+          throw new SnapshotTruncatedError("the snapshot's order goes on after its messages began");
+        }
         this.#messageIds.push(...frame.value.messageIds);
         break;
       case "batch":
