@@ -9,6 +9,7 @@ import {
   type SnapshotFooter,
   type SnapshotFrames,
   type SnapshotHeader,
+  type SnapshotOrder,
 } from "../gen/antiphon/history/v1/history_service.js";
 import { Message } from "../gen/antiphon/message/v1/message.js";
 import { frames } from "./calls.js";
@@ -122,10 +123,7 @@ export class SnapshotAssembler {
         this.#header = frame.value;
         break;
       case "order":
-        if (this.#messages.length > 0) {
-          throw new SnapshotTruncatedError("the snapshot's order goes on after its messages began");
-        }
-        this.#messageIds.push(...frame.value.messageIds);
+        this.#addOrder(frame.value);
         break;
       case "batch":
         this.#addBatch(frame.value);
@@ -138,6 +136,13 @@ export class SnapshotAssembler {
       case undefined:
         throw new SnapshotTruncatedError("the snapshot has a frame that a whole one does not have");
     }
+  }
+
+  #addOrder({ messageIds }: SnapshotOrder): void {
+    if (this.#messages.length > 0) {
+      throw new SnapshotTruncatedError("the snapshot's order goes on after its messages began");
+    }
+    this.#messageIds.push(...messageIds);
   }
 
   #addBatch({ messages }: SnapshotBatch): void {
