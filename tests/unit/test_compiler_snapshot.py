@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import resource
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -34,6 +36,11 @@ SYSTEM = message("system", {"system_message": "s"}, 0)
 WHOLE = snapshot_frames(MESSAGES, system=SYSTEM)
 HEADER, ORDER, BATCH, FOOTER = WHOLE[0], WHOLE[1:4], WHOLE[4:7], WHOLE[7]
 Frames = list[ReadSnapshotResponse]
+
+
+def resident_bytes() -> int:
+    """Memory of this process; what protobuf has of it is known to nobody else."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def assemble(frames: Sequence[ReadSnapshotResponse]) -> AssembledSnapshot:
@@ -149,6 +156,17 @@ def test_the_size_is_that_of_the_frames(frames: Frames) -> None:
         assembler.feed(frame)
     bytes_apart = sum(frame.ByteSize() for frame in WHOLE)
     assert bytes_apart <= assembler.size <= bytes_apart + 12 * len(MESSAGES) + 6 * len(WHOLE)
+
+
+def test_a_branch_that_is_kept_keeps_no_frame_in_memory() -> None:
+    long = message("assistant_response", {"assistant_response": "x" * 2**20}, 1)
+    encoded = joined(snapshot_frames([long], system=SYSTEM)).SerializeToString()
+    before, kept = resident_bytes(), []
+    for _ in range(32):
+        snapshot = assemble([ReadSnapshotResponse.FromString(encoded)])
+        kept.append((snapshot.branch, snapshot.system))
+        del snapshot
+    assert resident_bytes() - before < len(kept) * 2**20 // 2
 
 
 @given(st.sets(st.integers(0, len(WHOLE) - 1), min_size=1))

@@ -158,7 +158,10 @@ class SnapshotAssembler:
                 self._messages.extend(messages)
                 return
             case SnapshotHeader():
-                self._header = part
+                # A copy: a part keeps all of the frame that it came in in memory, and the branch in
+                # it is kept as long as the snapshot.
+                self._header = SnapshotHeader()
+                self._header.CopyFrom(part)
             case SnapshotOrder():
                 self._add_order(part)
             case SnapshotDelta():
