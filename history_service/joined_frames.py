@@ -19,20 +19,25 @@ async def joined(frames: AsyncGenerator[bytes], most_bytes: int) -> AsyncGenerat
         frames: The frames, encoded; closed at the end.
         most_bytes: Bytes of frames that are joined, at most.
 
-    Cost: a copy of the frames.
+    Cost: a copy of the frames. While a reader takes one, only the frame that comes after
+    it is held.
     """
     waiting: list[bytes] = []
     size = 0
     async with aclosing(frames) as parts:
         async for frame in parts:
             if waiting and size + len(frame) + encoding.FIELD_OVERHEAD > most_bytes:
-                yield _one(waiting)
-                waiting, size = [], 0
+                yield _taken(waiting)
+                size = 0
             waiting.append(frame)
             size += len(frame)
+            del frame
     if waiting:
-        yield _one(waiting)
+        yield _taken(waiting)
 
 
-def _one(frames: list[bytes]) -> bytes:
-    return frames[0] if len(frames) == 1 else encoding.joined_frames(frames)
+def _taken(waiting: list[bytes]) -> bytes:
+    """Return frames as one, and let go of them: a slow reader shall not hold on to them."""
+    one = waiting[0] if len(waiting) == 1 else encoding.joined_frames(waiting)
+    waiting.clear()
+    return one

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.errors import BranchDeletedError
 from antiphon_client.limits import Limits
-from history_service import snapshot_stream
+from history_service import encoding, joined_frames, snapshot_stream
 from tests.support.history import History, instruction, system, uuid_of
 
 pytestmark = pytest.mark.anyio
@@ -118,3 +119,20 @@ async def test_a_branch_deleted_between_two_frames_ends_the_stream(history: Hist
 
     with pytest.raises(BranchDeletedError):
         await delete_meanwhile()
+
+
+async def test_a_slow_reader_holds_one_frame_beside_what_it_takes() -> None:
+    held: list[int] = []
+
+    class Frame(bytes):
+        def __del__(self) -> None:
+            held.pop()
+
+    async def frames() -> AsyncGenerator[bytes]:
+        for number in range(6):
+            held.append(number)
+            yield Frame(encoding.snapshot_order([uuid_of(number)]))
+
+    most = 3 * len(encoding.snapshot_order([uuid_of(0)])) + encoding.FIELD_OVERHEAD
+    async with aclosing(joined_frames.joined(frames(), most)) as slow:
+        assert [len(held) async for _ in slow] == [1, 0]
