@@ -61,8 +61,16 @@ class BranchReading(NamedTuple):
         size = self.snapshot.message_bytes
         if not only_folds or self.folded is None:
             return size
-        done = sum([each.stretch.length for each in self.folded.held]) / len(self.snapshot.messages)
-        return int(size * (1 - done + done / _FOLDED_PART))
+        left = self._left_bytes(self.folded)
+        return left + (size - left) // _FOLDED_PART
+
+    def _left_bytes(self, folded: FoldedHistory) -> int:
+        """Return the bytes of the messages that are not folded; one may be as large as all others."""
+        size = at = 0
+        for start, stretch in folded.held:
+            size += sum(map(len, self.snapshot.messages[at:start]))
+            at = start + stretch.length
+        return size + sum(map(len, self.snapshot.messages[at:]))
 
     def source(self) -> CompileSource:
         """Return it as the source of a compilation."""

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.message.v1.message_pb2 import AssistantResponseContent, InstructionContent, Message
 from antiphon_client.snapshot import SnapshotAssembler
+from antiphon_client.snapshot_delta import KeptRun
 from compiler_service.cache import ahead, parts
 from compiler_service.cache.ahead import FoldingAhead
 from compiler_service.cache.parts import Part
@@ -203,6 +204,22 @@ def test_what_is_folded_already_weighs_little_and_only_where_nothing_else_is_don
         assert reading.weight(only_folds=False) == snapshot.message_bytes
         assert reading.weight(only_folds=True) < snapshot.message_bytes // 4
     assert fresh.weight(only_folds=True) == snapshot.message_bytes
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_is_not_folded_weighs_what_it_is(pool: FoldingWorkers, first: bool) -> None:
+    request = CompileRequest()
+    request.snapshot.messages.extend(conversation_of(200, 600))
+    history = asyncio.run(folded(request, 200, pool))
+    assert history is not None
+    [large] = conversation_of(1, 2**20, first=200)
+    messages = [large, *request.snapshot.messages] if first else [*request.snapshot.messages, large]
+    assembler = SnapshotAssembler()
+    for frame in snapshot_frames(messages):
+        assembler.feed(frame)
+    moved = history.moved([KeptRun(start=0, length=200, at=int(first))])
+    reading = BranchReading(assembler.result(), moved, None, None, None)
+    assert reading.weight(only_folds=True) > 2**20
 
 
 def test_a_worker_that_gets_no_core_is_done_without(
