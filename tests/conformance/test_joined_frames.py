@@ -72,6 +72,9 @@ async def test_no_more_is_joined_than_fits_into_a_frame(history: History) -> Non
     branch = await history.create()
     await history.add(branch, *[instruction(n, "x" * (n % 9 * 50)) for n in range(30)])
     assert await check_joined(history, branch, SMALL) > 5
+    # With some of these, what is joined fits but for its own tag and length.
+    for frame_bytes in range(400, 430):
+        await check_joined(history, branch, Limits(frame_bytes=frame_bytes, snapshot_batch_messages=2))
 
 
 async def test_what_has_changed_comes_as_one_however_long_the_branch(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import tempfile
+import threading
 import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,12 +24,17 @@ from antiphon.compiler.v1.compiler_service_pb2 import (
 )
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon.history.v1.branch_pb2 import Branch
-from antiphon.message.v1.message_pb2 import ACTION_RESPONSE_STATE_INTERIM, MESSAGE_STATUS_EXCLUDED
+from antiphon.message.v1.message_pb2 import (
+    ACTION_RESPONSE_STATE_INTERIM,
+    MESSAGE_STATUS_EXCLUDED,
+    Message,
+)
 from antiphon_client.edge.metrics import RequestMetrics
 from antiphon_client.limits import Limits
 from antiphon_client.snapshot import AssembledSnapshot
 from compiler_service.cache import ahead
 from compiler_service.cache.branches import BranchAddress, BranchCache, KeptBranch, kept_branch
+from compiler_service.compilation import compile_turn
 from compiler_service.folded import division
 from compiler_service.folded.stretch import Stretch
 from compiler_service.state import CompiledTurn
@@ -130,6 +137,37 @@ async def test_a_reply_is_put_together_without_making_its_turns(
     monkeypatch.setattr(Stretch, "turns", property(making))
     assert [await compiler.compile(question(branch)) for _ in range(2)] == [expected, expected]
     assert made == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "on_the_loop"),
+    [
+        ({}, True),
+        ({"target": "openai.chat"}, False),
+        ({"token_counter": "estimate"}, False),
+        ({"profile": PROFILE_NATIVE}, False),
+    ],
+)
+async def test_what_more_is_made_of_what_is_folded_does_not_hold_up_others(
+    history: History, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], on_the_loop: bool
+) -> None:
+    branch = await history.create(1)
+    await history.add(branch, *[each for n in range(1, 200, 2) for each in _exchange(n)])
+    compiler = Compiler(history, 2**28)
+    await compiler.compile(question(branch))
+    threads: list[int] = []
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        threads.append(threading.get_ident())
+        return compile_turn(*args, **kwargs)
+
+    monkeypatch.setattr("compiler_service.servicer.compile_turn", noted)
+    assert isinstance(await compiler.compile(question(branch, **fields)), bytes)
+    assert [thread == threading.get_ident() for thread in threads] == [on_the_loop]
+
+
+def _exchange(first: int) -> list[Message]:
+    return [instruction(first, "x" * 1000), assistant(first + 1)]
 
 
 async def test_an_edit_costs_its_stretch(history: History, looked_at: list[int]) -> None:

@@ -148,14 +148,17 @@ def test_a_byte_changed_in_joined_frames_is_found() -> None:
         assemble([joined([HEADER, *ORDER, changed(BATCH[0], other_byte), *BATCH[1:], FOOTER])])
 
 
-@pytest.mark.parametrize("frames", [WHOLE, [joined(WHOLE)]], ids=["apart", "joined"])
-def test_the_size_is_that_of_the_frames(frames: Frames) -> None:
+@pytest.mark.parametrize("is_joined", [False, True])
+@pytest.mark.parametrize("batch", [2, 100])
+def test_the_size_is_that_of_the_frames(is_joined: bool, batch: int) -> None:
+    messages = 20 * MESSAGES
+    apart = snapshot_frames(messages, system=SYSTEM, batch=batch)
     assembler = SnapshotAssembler()
     assert assembler.size == 0
-    for frame in frames:
+    for frame in [joined(apart)] if is_joined else apart:
         assembler.feed(frame)
-    bytes_apart = sum(frame.ByteSize() for frame in WHOLE)
-    assert bytes_apart <= assembler.size <= bytes_apart + 12 * len(MESSAGES) + 6 * len(WHOLE)
+    bytes_apart = sum(frame.ByteSize() for frame in apart)
+    assert bytes_apart <= assembler.size <= bytes_apart + 12 * len(messages) + 6 * len(apart)
 
 
 def test_a_branch_that_is_kept_keeps_no_frame_in_memory() -> None:

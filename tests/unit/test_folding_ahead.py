@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +19,7 @@ from antiphon_client.limits import Limits
 from antiphon_client.snapshot import SnapshotAssembler
 from compiler_service.cache import ahead
 from compiler_service.cache.ahead import FoldingAhead
-from compiler_service.folded.ahead import FrontFolder, history_of
+from compiler_service.folded.ahead import FrontFolder, PartsFolder, history_of
 from compiler_service.folded.history import FoldedHistory
 from compiler_service.state import FoldedRecord
 from tests.support.compile_cache import Compiler, counting_reads, question
@@ -125,6 +127,25 @@ async def test_it_folds_what_has_come_but_for_the_last_messages() -> None:
     assert 1 + sum(held.stretch.length for held in first.held) == BATCH - 1
     folding.look(assembling(messages, 2))
     assert await folding.history() == first
+
+
+@pytest.mark.usefixtures("small_pieces")
+async def test_it_waits_for_what_a_thread_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    take, may_fold = PartsFolder.take, threading.Event()
+
+    def waiting(folder: PartsFolder, start: int, messages: Any) -> None:
+        assert may_fold.wait(60)
+        take(folder, start, messages)
+
+    monkeypatch.setattr(PartsFolder, "take", waiting)
+    folding = FoldingAhead()
+    folding.look(assembling(history_messages(ROUND * BATCH), 1))
+    # It is done where somebody waits.
+    asyncio.get_running_loop().call_soon(may_fold.set)
+    try:
+        assert await folding.history() is not None
+    finally:
+        may_fold.set()
 
 
 async def test_it_leaves_alone_what_is_small() -> None:
