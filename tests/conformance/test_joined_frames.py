@@ -72,9 +72,20 @@ async def test_no_more_is_joined_than_fits_into_a_frame(history: History) -> Non
     branch = await history.create()
     await history.add(branch, *[instruction(n, "x" * (n % 9 * 50)) for n in range(30)])
     assert await check_joined(history, branch, SMALL) > 5
-    # With some of these, what is joined fits but for its own tag and length.
-    for frame_bytes in range(400, 430):
-        await check_joined(history, branch, Limits(frame_bytes=frame_bytes, snapshot_batch_messages=2))
+
+
+@pytest.mark.parametrize("room", range(7))
+async def test_what_joining_adds_counts_too(room: int) -> None:
+    one = encoding.snapshot_order([uuid_of(0)])
+
+    async def frames() -> AsyncGenerator[bytes]:
+        yield one
+        yield one
+
+    most = 2 * len(one) + room
+    sizes = [len(frame) async for frame in joined_frames.joined(frames(), most)]
+    assert max(sizes) <= most
+    assert len(sizes) == (1 if room == encoding.FIELD_OVERHEAD else 2)
 
 
 async def test_what_has_changed_comes_as_one_however_long_the_branch(
@@ -122,6 +133,21 @@ async def test_a_branch_deleted_between_two_frames_ends_the_stream(history: Hist
 
     with pytest.raises(BranchDeletedError):
         await delete_meanwhile()
+
+
+async def test_a_reader_that_goes_away_closes_what_makes_the_frames() -> None:
+    closed: list[bool] = []
+
+    async def frames() -> AsyncGenerator[bytes]:
+        try:
+            while True:
+                yield encoding.snapshot_order([uuid_of(0)])
+        finally:
+            closed.append(True)
+
+    async with aclosing(joined_frames.joined(frames(), 1)) as gone:
+        await anext(gone)
+    assert closed == [True]
 
 
 async def test_a_slow_reader_holds_one_frame_beside_what_it_takes() -> None:
