@@ -13,16 +13,16 @@ from compiler_service.folded.division import Held, settled_length
 from compiler_service.folded.plain import read_records
 
 LOOP_BYTES = 192 * 1024
-"""Messages up to which the last ones are folded on the event loop, in bytes: some 7 ms of it.
+"""Messages up to which the last ones are folded on the event loop, in bytes: mostly some 7 ms of it.
 
 A thread would begin late: where the worker has one of two cores, a thread that is woken for
 the other may wait behind the worker until the system next looks, which takes up to 4 ms.
 """
 
-SLICE_BYTES = 48 * 1024
-"""Messages that are folded there before other calls have a turn, in bytes.
+SLICE_BYTES, SLICE_MESSAGES = 32 * 1024, 256
+"""What is folded there before other calls have a turn, at most; a larger message is a thread's.
 
-They take some 2 ms; a thread holds the interpreter for 5 ms at a time.
+That takes 1 to 2 ms, 10 ms of what renders slowest; a thread holds the interpreter for 5 ms at a time.
 """
 
 _LOOK_MESSAGES = 8
@@ -73,11 +73,11 @@ class Part(NamedTuple):
         sizes = list(accumulate(map(len, self.messages)))
         return self.cut(self._settled_from(bisect_left(sizes, size)))
 
-    def slices(self, size: int) -> Iterator[Part]:
-        """Yield it in slices, each of so many bytes at most or of one message."""
+    def slices(self) -> Iterator[Part]:
+        """Yield it in slices, each within the bounds of one or of one message."""
         start = total = 0
         for index, message in enumerate(self.messages):
-            if total and total + len(message) > size:
+            if total and (total + len(message) > SLICE_BYTES or index - start == SLICE_MESSAGES):
                 yield self.cut(start)[1].cut(index - start)[0]
                 start, total = index, 0
             total += len(message)
@@ -139,15 +139,15 @@ class NearFolder:
         """Fold what was left, and return all that is compiled; it is idle now."""
         if self.is_sound:
             parts, self._left = self._left, []
-            if sum([part.size for part in parts]) > LOOP_BYTES:
-                self._is_sound = await asyncio.to_thread(self._fold, parts)
-            else:
+            if _suit_the_loop(parts):
                 await self._fold_here(parts)
+            else:
+                self._is_sound = await asyncio.to_thread(self._fold, parts)
         return self._folder.held()
 
     async def _fold_here(self, parts: Sequence[Part]) -> None:
         """Fold parts on the event loop, with a turn for others after every slice but the last."""
-        slices = [each for part in parts for each in part.slices(SLICE_BYTES)]
+        slices = [each for part in parts for each in part.slices()]
         for number, each in enumerate(slices, 1):
             self._is_sound = self._is_sound and self._fold([each])
             if number < len(slices):
@@ -163,3 +163,9 @@ class NearFolder:
             # and reports it as it reports everything.
             return False
         return True
+
+
+def _suit_the_loop(parts: Sequence[Part]) -> bool:
+    """Tell whether parts are few enough, and each message small enough, to be folded on the event loop."""
+    sizes = [len(message) for part in parts for message in part.messages]
+    return sum(sizes) <= LOOP_BYTES and max(sizes, default=0) <= SLICE_BYTES

@@ -161,6 +161,14 @@ def test_the_size_is_that_of_the_frames(is_joined: bool, batch: int) -> None:
     assert bytes_apart <= assembler.size <= bytes_apart + 12 * len(messages) + 6 * len(apart)
 
 
+def test_batches_of_nothing_have_a_size() -> None:
+    assembler = SnapshotAssembler()
+    assembler.feed(HEADER)
+    before = assembler.size
+    assembler.feed(joined([ReadSnapshotResponse(batch=SnapshotBatch())] * 1000))
+    assert assembler.size >= before + 2000
+
+
 def test_a_branch_that_is_kept_keeps_no_frame_in_memory() -> None:
     long = message("assistant_response", {"assistant_response": "x" * 2**20}, 1)
     encoded = joined(snapshot_frames([long], system=SYSTEM)).SerializeToString()

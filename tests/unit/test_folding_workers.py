@@ -135,7 +135,8 @@ def test_a_worker_is_waited_for_as_long_as_the_rest_took(
 
 
 @pytest.mark.parametrize(
-    ("loop_bytes", "slice_bytes", "slices"), [(2**20, 2**20, 1), (2**20, 20_000, 4), (0, 2**20, 0)]
+    ("loop_bytes", "slice_bytes", "slices"),
+    [(2**20, 2**20, 1), (2**20, 20_000, 4), (0, 2**20, 0), (2**20, 500, 0)],
 )
 def test_the_last_messages_are_folded_on_the_event_loop_in_slices_where_they_are_few(
     pool: FoldingWorkers, monkeypatch: pytest.MonkeyPatch, loop_bytes: int, slice_bytes: int, slices: int
@@ -158,11 +159,19 @@ def test_the_last_messages_are_folded_on_the_event_loop_in_slices_where_they_are
     assert compiled(request, history) == compiled(request, None)
 
 
-@given(st.lists(st.integers(1, 60), max_size=12), st.integers(0, 100))
-def test_slices_are_of_so_many_bytes_or_of_one_message(sizes: list[int], most: int) -> None:
+@given(st.lists(st.integers(1, 60), max_size=12), st.integers(0, 100), st.integers(1, 4))
+def test_slices_are_of_so_much_or_of_one_message(sizes: list[int], most: int, count: int) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(parts, "SLICE_BYTES", most)
+        patched.setattr(parts, "SLICE_MESSAGES", count)
+        _check_slices(sizes, most, count)
+
+
+def _check_slices(sizes: list[int], most: int, count: int) -> None:
     part = Part(7, [f"{n}" for n in range(len(sizes))], [bytes(size) for size in sizes])
-    slices = [*part.slices(most)]
-    assert all(each.messages and (each.size <= most or len(each.messages) == 1) for each in slices)
+    slices = [*part.slices()]
+    assert all(1 <= len(each.messages) <= count for each in slices)
+    assert all(each.size <= most or len(each.messages) == 1 for each in slices)
     starts = [each.start for each in slices]
     assert starts == [*([7] if sizes else []), *[each.end for each in slices[:-1]]]
     assert [size for each in slices for size in each.messages] == [*part.messages]
@@ -171,7 +180,7 @@ def test_slices_are_of_so_many_bytes_or_of_one_message(sizes: list[int], most: i
 
 @pytest.mark.anyio
 async def test_others_have_a_turn_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "SLICE_BYTES", 1)
+    monkeypatch.setattr(parts, "SLICE_MESSAGES", 1)
     folder, turns = parts.NearFolder(), 0
     messages = [message.SerializeToString() for message in conversation_of(8, 10)]
     folder.leave(Part(0, [message.id for message in conversation_of(8, 10)], messages))

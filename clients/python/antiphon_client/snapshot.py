@@ -37,9 +37,6 @@ from antiphon_client.splicing import FIELD_OVERHEAD, FieldPrefixes
 FramePart: TypeAlias = SnapshotHeader | SnapshotOrder | SnapshotDelta | SnapshotBatch | SnapshotFooter
 """What one frame holds."""
 
-_ENTRY_BYTES = 2 * FIELD_OVERHEAD
-"""Bytes of a message in a batch beside its own, at most; the batch's own too, as none is empty."""
-
 _HELD_MESSAGES = FieldPrefixes(GetMessagesResponse.DESCRIPTOR, "messages")
 """Any message with a repeated field of messages serves to parse many at once."""
 
@@ -156,6 +153,7 @@ class SnapshotAssembler:
                 messages = part.messages[:]
                 self._message_bytes += sum(map(len, messages))
                 self._messages.extend(messages)
+                self._other_bytes += FIELD_OVERHEAD
                 return
             case SnapshotHeader():
                 # A copy: a part keeps all of the frame that it came in in memory, and the branch in
@@ -181,7 +179,7 @@ class SnapshotAssembler:
     @property
     def size(self) -> int:
         """Bytes of the frames taken so far, at most."""
-        return self._message_bytes + len(self._messages) * _ENTRY_BYTES + self._other_bytes
+        return self._message_bytes + len(self._messages) * FIELD_OVERHEAD + self._other_bytes
 
     @property
     def announced(self) -> int:
