@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from antiphon_client.edge.offload import INLINE_BYTES
 from compiler_service.folded.ahead import PartsFolder
-from compiler_service.folded.division import Held, settled_length
+from compiler_service.folded.division import STRETCH_MESSAGES, Held, settled_length
 from compiler_service.folded.plain import read_records
 
 LOOP_BYTES = 192 * 1024
@@ -19,10 +20,11 @@ A thread would begin late: where the worker has one of two cores, a thread that 
 the other may wait behind the worker until the system next looks, which takes up to 4 ms.
 """
 
-SLICE_BYTES, SLICE_MESSAGES = 32 * 1024, 256
+SLICE_BYTES, SLICE_MESSAGES = INLINE_BYTES, STRETCH_MESSAGES
 """What is folded there before other calls have a turn, at most; a larger message is a thread's.
 
-That takes 1 to 2 ms, 10 ms of what renders slowest; a thread holds the interpreter for 5 ms at a time.
+That takes some 2 ms, up to 20 of what renders slowest. Smaller slices would make shorter
+stretches, which are joined again.
 """
 
 _LOOK_MESSAGES = 8
