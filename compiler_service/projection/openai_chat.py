@@ -73,7 +73,8 @@ class _Messages:
                     if type(part) is ResultPart:
                         messages.append(self._result(part))
             elif turn.role == ASSISTANT:
-                messages.append(self._assistant(turn, is_current=index >= prepared.current_from))
+                is_current = index >= prepared.current_from
+                messages.append(self._one_call(turn) or self._assistant(turn, is_current=is_current))
             else:
                 messages.append(self._user(turn))
         if prepared.system_text is not None:
@@ -104,6 +105,18 @@ class _Messages:
         content = _user_content(parts, as_parts=extras.has_parts)
         role = extras.role if turn.is_system_text and extras.role is not None else "user"
         return extras.applied({"role": role, "content": content}, _MESSAGE_KEYS)
+
+    def _one_call(self, turn: NativeTurn) -> Object | None:
+        """Write a turn of one call and nothing else, as most that call are; None for any other."""
+        parts = turn.parts
+        if len(parts) != 1 or turn.extras_json is not None or self._echoes:
+            return None
+        call = parts[0]
+        if type(call) is not CallPart or call.extras_json is not None:
+            return None
+        self._function_call = None
+        (call_id,) = self._ids.open_round((call,))
+        return {"role": "assistant", "content": None, "tool_calls": [self._call(call, call_id)]}
 
     def _assistant(self, turn: NativeTurn, *, is_current: bool) -> Object:
         extras = self._extras.read(turn.extras_json)
