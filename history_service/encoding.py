@@ -52,9 +52,15 @@ def list_messages_head(revision: int, next_page_token: str, branch: branch_pb.Br
     return head.SerializeToString()
 
 
-def list_messages_response(head: bytes, bodies: Sequence[bytes]) -> bytes:
-    """Encode a ListMessagesResponse of its head and its messages; they are copied once."""
-    return b"".join((head, *_LIST_MESSAGES.parts(bodies)))
+def list_messages_response(head: bytes, bodies: Sequence[bytes], listed: bytes | memoryview = b"") -> bytes:
+    """Encode a ListMessagesResponse of its head and its messages; they are copied once.
+
+    Args:
+        head: What ``list_messages_head`` gives.
+        bodies: The messages, or those behind ``listed``.
+        listed: Messages as they stand in another response.
+    """
+    return b"".join((head, listed, *_LIST_MESSAGES.parts(bodies)))
 
 
 def snapshot_header(header: history_pb.SnapshotHeader, system: bytes | None) -> bytes:

@@ -2,7 +2,8 @@
 
 A page that holds a whole branch and says what it is, as whoever loads a session
 asks for, is kept; it is given again while the branch stays at its revision,
-which is asked each time. It is not read and encoded again then.
+which is asked each time. It is not read and encoded again then; where messages were
+appended since, only those are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.limits import Limits
 from history_service import encoding, paging
 from history_service.domain import lists
+from history_service.domain.prepared import id_of
 from history_service.snapshot_cache import KeptPage, SnapshotCache
 from history_service.storage.port import HistoryStore
 
@@ -52,11 +54,30 @@ class MessagePages:
         )
         token = paging.message_token(filters, page.next_position) if page.next_position else ""
         head = encoding.list_messages_head(page.revision, token, page.branch)
-        if kept is not None and page.is_known:
-            return kept.with_head(head)
-        response = encoding.list_messages_response(head, page.bodies)
+        former = kept if page.is_known else None
+        if former is not None and not page.bodies and head == former.head:
+            return former.response
+        response = encoding.list_messages_response(
+            head, page.bodies, b"" if former is None else former.fields
+        )
         # One that had room for the branch has room whenever the revision is the same.
-        if is_front and at_revision is None and not token and page.bodies and page.branch is not None:
-            whole = lists.KnownPage(page.branch.incarnation, page.revision, len(page.bodies))
-            self._cache.keep_page(tenant_id, request.branch_id, KeptPage(whole, head, response), drops)
+        if is_front and at_revision is None and not token and page.branch is not None:
+            whole = _known_page(page, None if former is None else former.known)
+            if whole is not None:
+                self._cache.keep_page(tenant_id, request.branch_id, KeptPage(whole, head, response), drops)
         return response
+
+
+def _known_page(page: lists.ListedMessages, former: lists.KnownPage | None) -> lists.KnownPage | None:
+    """Return which page a branch's messages are, behind those of a former one; None where there are none."""
+    last_id = id_of(page.bodies[-1]) if page.bodies else None if former is None else former.last_id
+    if page.branch is None or last_id is None:
+        return None
+    count, size = (0, 0) if former is None else (former.count, former.size)
+    return lists.KnownPage(
+        incarnation=page.branch.incarnation,
+        revision=page.revision,
+        count=count + len(page.bodies),
+        size=size + sum(map(len, page.bodies)),
+        last_id=last_id,
+    )

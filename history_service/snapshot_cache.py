@@ -64,9 +64,10 @@ class KeptPage:
         """Bytes of the page."""
         return len(self.response)
 
-    def with_head(self, head: bytes) -> bytes:
-        """Return the response with what stands before the messages now, mostly the same."""
-        return self.response if head == self.head else head + self.response[len(self.head) :]
+    @property
+    def fields(self) -> memoryview:
+        """Its messages, as they stand in the encoded response."""
+        return memoryview(self.response)[len(self.head) :]
 
 
 _Branch = tuple[str, str, str]

@@ -8,9 +8,13 @@ from typing import NamedTuple
 
 from antiphon.history.v1 import branch_pb2 as branch_pb
 from antiphon_client.errors import PageTokenInvalidError
+from history_service.domain import changes
 from history_service.domain.branches import describe, open_branch, revision_to_read
 from history_service.domain.prepared import id_of
-from history_service.storage.port import AnchorNotFoundError, BranchRow, ReadTransaction
+from history_service.storage.port import AnchorNotFoundError, BranchKey, BranchRow, ReadTransaction
+
+GROWTH = 32
+"""Revisions that a page at hand is brought forward by; to look at more takes as long as to read it anew."""
 
 
 class MessagePosition(NamedTuple):
@@ -55,12 +59,16 @@ class KnownPage:
     Attributes:
         incarnation: The branch's.
         revision: The revision.
-        count: Messages of the page.
+        count: Messages of the page, one at least.
+        size: Their bytes.
+        last_id: The last one.
     """
 
     incarnation: str
     revision: int
     count: int
+    size: int
+    last_id: str
 
 
 class ListedMessages(NamedTuple):
@@ -73,7 +81,7 @@ class ListedMessages(NamedTuple):
     branch: branch_pb.Branch | None
     """The branch at the revision; None if it was not asked for."""
     is_known: bool = False
-    """Whether it is the page at hand, and was not read."""
+    """Whether it is the page at hand and, behind that, the bodies."""
 
 
 def list_messages(
@@ -86,9 +94,9 @@ def list_messages(
 ) -> ListedMessages:
     """Read a page of at most ``limit`` messages; it ends before it passes ``max_bytes``.
 
-    The branch, where it is asked for, counts among these bytes. A page that is
-    at hand is not read if it is the one that is wanted, which is one of all
-    kinds in their order.
+    The branch, where it is asked for, counts among these bytes. Of a page that is
+    at hand only what was appended since is read if it is the one that is wanted,
+    which is one of all kinds in their order.
 
     Raises:
         BranchNotFoundError: There is no such branch.
@@ -106,12 +114,10 @@ def list_messages(
     described = describe(tx, branch, at) if wanted.with_branch else None
     if described is not None:
         max_bytes -= described.ByteSize()
-    if (
-        known is not None
-        and (known.incarnation, known.revision) == (branch.incarnation, at)
-        and known.count <= limit
-    ):
-        return ListedMessages(at, [], None, described, is_known=True)
+    if known is not None and known.incarnation == branch.incarnation:
+        appended = _appended(tx, branch.key, at, known, limit, max_bytes)
+        if appended is not None:
+            return ListedMessages(at, appended, None, described, is_known=True)
     try:
         page = tx.read_messages(
             branch.key,
@@ -129,6 +135,26 @@ def list_messages(
         return ListedMessages(at, page.bodies, None, described)
     position = MessagePosition(at, branch.incarnation, id_of(page.bodies[-1]))
     return ListedMessages(at, page.bodies, position, described)
+
+
+def _appended(
+    tx: ReadTransaction, key: BranchKey, at: int, known: KnownPage, limit: int, max_bytes: int
+) -> list[bytes] | None:
+    """Return what came behind a page up to a revision, if all of it is one page; None if more happened."""
+    room, room_bytes = limit - known.count, max_bytes - known.size
+    if room < 0 or not 0 <= at - known.revision <= GROWTH:
+        return None
+    if at == known.revision:
+        return []
+    # A message in another version has its place, but the page has its former bytes.
+    if room < 1 or room_bytes < 0 or changes.renewed_between(tx, key, known.revision, at) != set():
+        return None
+    try:
+        page = tx.read_messages(key, at, view=None, after=known.last_id, limit=room, max_bytes=room_bytes)
+    except AnchorNotFoundError:
+        return None
+    is_all = page.complete and sum(map(len, page.bodies)) <= room_bytes
+    return page.bodies if is_all else None
 
 
 def _check_position(branch: BranchRow, wanted: MessageList, position: MessagePosition) -> None:

@@ -10,6 +10,7 @@ import pytest
 from antiphon.history.v1 import history_service_pb2 as pb
 from antiphon_client.errors import AntiphonError, BranchDeletedError
 from antiphon_client.limits import Limits
+from history_service.domain import lists
 from history_service.storage.port import HistoryStore, ReadTransaction
 from tests.conformance.test_snapshot_cache import Program
 from tests.support.history import History, assistant, instruction, uuid_of
@@ -19,7 +20,7 @@ T = TypeVar("T")
 
 
 class Reads:
-    """A transaction that counts the pages read of it."""
+    """A transaction that counts the pages read of it, and their messages."""
 
     def __init__(self, tx: ReadTransaction, store: WatchedStore) -> None:
         self._tx = tx
@@ -30,16 +31,19 @@ class Reads:
 
     def read_messages(self, *args: Any, **kwargs: Any) -> Any:
         """Count and read."""
+        found = self._tx.read_messages(*args, **kwargs)
         self._store.pages += 1
-        return self._tx.read_messages(*args, **kwargs)
+        self._store.messages += len(found.bodies)
+        return found
 
 
 class WatchedStore:
-    """A store that counts the pages of messages that are read from it."""
+    """A store that counts the pages of messages that are read from it, and the messages."""
 
     def __init__(self, store: HistoryStore) -> None:
         self._store = store
         self.pages = 0
+        self.messages = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -81,6 +85,84 @@ async def test_a_whole_branch_is_read_once_while_it_does_not_change(history: His
     await service.add(branch, assistant(9))
     assert (await page(service, branch)).messages[4].id == uuid_of(9)
     assert store.pages == 2
+
+
+def remove(branch: str) -> pb.RemoveMessagesRequest:
+    """Remove a branch's second message."""
+    return pb.RemoveMessagesRequest(branch_id=branch, message_ids=[uuid_of(1)])
+
+
+def move(branch: str) -> pb.MoveMessageRequest:
+    """Move a branch's third message to its front."""
+    return pb.MoveMessageRequest(branch_id=branch, message_id=uuid_of(2), index=0)
+
+
+async def test_of_a_branch_that_grew_what_is_new_is_read(history: History) -> None:
+    service, store = watched(history)
+    plain = History(history.store, Limits(), snapshot_cache_bytes=0)
+    branch = await filled(service)
+    await page(service, branch)
+    for number in range(9, 15):
+        read = store.messages
+        if number % 2:
+            await service.add(branch, assistant(number), instruction(number + 100))
+        else:
+            await service.call(pb.UpdateBranchRequest(branch_id=branch, metadata_json=f'{{"a":{number}}}'))
+        assert await page(service, branch) == await page(plain, branch)
+        assert store.messages == read + 2 * (number % 2)
+        assert await page(service, branch) == await page(plain, branch)
+        assert store.messages == read + 2 * (number % 2)
+
+
+@pytest.mark.parametrize("change", [remove, move, None])
+async def test_of_a_branch_that_did_more_than_grow_all_is_read(history: History, change: Any) -> None:
+    service, store = watched(history)
+    plain = History(history.store, Limits(), snapshot_cache_bytes=0)
+    branch = await filled(service)
+    await page(service, branch)
+    await service.add(branch, assistant(9))
+    if change is None:
+        await service.add(branch, instruction(1, "another version"))
+    else:
+        await service.call(change(branch))
+    await service.add(branch, instruction(10))
+    read = store.messages
+    found = await page(service, branch)
+    assert found == await page(plain, branch)
+    assert store.messages >= read + len(found.messages)
+
+
+async def test_a_page_is_brought_forward_by_so_many_revisions(history: History) -> None:
+    service, store = watched(history)
+    branch = await filled(service)
+    for number, more in ((20, lists.GROWTH), (100, lists.GROWTH + 1)):
+        first = len((await page(service, branch)).messages)
+        for each in range(more):
+            await service.add(branch, instruction(number + each))
+        read = store.messages
+        assert len((await page(service, branch)).messages) == first + more
+        assert store.messages == read + more + (first if more > lists.GROWTH else 0)
+
+
+async def test_a_page_that_grew_beyond_what_one_holds_is_cut(history: History) -> None:
+    plain = History(history.store, Limits(), snapshot_cache_bytes=0)
+    service, _ = watched(history)
+    branch = await filled(service)
+    for number in range(9, 12):
+        await page(service, branch, page_size=5)
+        await service.add(branch, assistant(number, "x" * 100))
+        for size in (5, 6, 1000):
+            assert await page(service, branch, page_size=size) == await page(plain, branch, page_size=size)
+    known = len((await page(service, branch)).messages)
+    await service.add(branch, assistant(50), instruction(51))
+    for size in (known + 1, known + 2):
+        assert await page(service, branch, page_size=size) == await page(plain, branch, page_size=size)
+    small = Limits(page_bytes=2000)
+    service, plain = watched(history, small)[0], History(history.store, small, snapshot_cache_bytes=0)
+    for number in range(20, 30):
+        assert await page(service, branch) == await page(plain, branch)
+        await service.add(branch, instruction(number, "y" * (number * 20)))
+        assert await page(service, branch) == await page(plain, branch)
 
 
 async def test_other_pages_of_the_branch_are_not_taken_for_it(history: History) -> None:
