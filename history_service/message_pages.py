@@ -55,7 +55,7 @@ class MessagePages:
         token = paging.message_token(filters, page.next_position) if page.next_position else ""
         head = encoding.list_messages_head(page.revision, token, page.branch)
         former = kept if page.is_known else None
-        if former is not None and not page.bodies and head == former.head:
+        if former is not None and not page.bodies and former.has_head(head):
             return former.response
         response = encoding.list_messages_response(
             head, page.bodies, b"" if former is None else former.fields
@@ -64,7 +64,8 @@ class MessagePages:
         if is_front and at_revision is None and not token and page.branch is not None:
             whole = _known_page(page, None if former is None else former.known)
             if whole is not None:
-                self._cache.keep_page(tenant_id, request.branch_id, KeptPage(whole, head, response), drops)
+                kept = KeptPage(whole, len(head), response)
+                self._cache.keep_page(tenant_id, request.branch_id, kept, drops)
         return response
 
 

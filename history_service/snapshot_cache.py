@@ -51,12 +51,12 @@ class KeptPage:
 
     Attributes:
         known: Which page it is.
-        head: What stands before the messages in the encoded response.
+        head_size: Bytes before the messages in the encoded response.
         response: The encoded response.
     """
 
     known: KnownPage
-    head: bytes
+    head_size: int
     response: bytes
 
     @property
@@ -67,7 +67,11 @@ class KeptPage:
     @property
     def fields(self) -> memoryview:
         """Its messages, as they stand in the encoded response."""
-        return memoryview(self.response)[len(self.head) :]
+        return memoryview(self.response)[self.head_size :]
+
+    def has_head(self, head: bytes) -> bool:
+        """Tell whether these bytes are what stands before its messages."""
+        return len(head) == self.head_size and self.response.startswith(head)
 
 
 _Branch = tuple[str, str, str]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -268,3 +270,22 @@ async def test_what_is_read_while_a_branch_is_let_go_of_is_not_kept(history: His
     await page(service, branch)
     await page(service, branch)
     assert store.pages == 2
+
+
+async def test_kept_pages_take_the_memory_that_is_counted(history: History) -> None:
+    service, _ = watched(history)
+    branches = [await history.create(n, metadata_json='{"a":"' + "x" * 2**18 + '"}') for n in range(1, 9)]
+    for number, branch in enumerate(branches, 100):
+        await history.add(branch, instruction(number))
+    await page(history, branches[0])
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for branch in branches:
+            await page(service, branch)
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(branches) * 2**18 < service.kept_bytes
+    assert held < 1.5 * service.kept_bytes
