@@ -169,6 +169,20 @@ def test_batches_of_nothing_have_a_size() -> None:
     assert assembler.size >= before + 2000
 
 
+def test_joined_frames_have_a_size_of_their_own() -> None:
+    long = message("assistant_response", {"assistant_response": "x" * 2**21}, 1)
+    header, *others = snapshot_frames([long])
+    frame = joined([others[-2]])
+    assembler = SnapshotAssembler()
+    assembler.feed(header)
+    before = assembler.size
+    assembler.feed(frame)
+    assert assembler.size >= before + frame.ByteSize()
+    before = assembler.size
+    assembler.feed(joined([]))
+    assert assembler.size > before
+
+
 def test_a_branch_that_is_kept_keeps_no_frame_in_memory() -> None:
     long = message("assistant_response", {"assistant_response": "x" * 2**20}, 1)
     encoded = joined(snapshot_frames([long], system=SYSTEM)).SerializeToString()

@@ -136,6 +136,7 @@ class SnapshotAssembler:
         self._hash_taken()
         kind = frame.WhichOneof("frame")
         if kind == "joined":
+            self._other_bytes += FIELD_OVERHEAD
             for part in _parts_of(frame.joined):
                 self._take(part)
         else:
