@@ -79,7 +79,7 @@ class Part(NamedTuple):
         """Yield it in slices, each within the bounds of one or of one message."""
         start = total = 0
         for index, message in enumerate(self.messages):
-            if total and (total + len(message) > SLICE_BYTES or index - start == SLICE_MESSAGES):
+            if index > start and (total + len(message) > SLICE_BYTES or index - start == SLICE_MESSAGES):
                 yield self.cut(start)[1].cut(index - start)[0]
                 start, total = index, 0
             total += len(message)

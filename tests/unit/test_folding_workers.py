@@ -159,7 +159,7 @@ def test_the_last_messages_are_folded_on_the_event_loop_in_slices_where_they_are
     assert compiled(request, history) == compiled(request, None)
 
 
-@given(st.lists(st.integers(1, 60), max_size=12), st.integers(0, 100), st.integers(1, 4))
+@given(st.lists(st.integers(0, 60), max_size=12), st.integers(0, 100), st.integers(1, 4))
 def test_slices_are_of_so_much_or_of_one_message(sizes: list[int], most: int, count: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(parts, "SLICE_BYTES", most)
