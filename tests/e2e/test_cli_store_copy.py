@@ -198,7 +198,9 @@ async def test_a_copy_that_is_killed_is_taken_up(tmp_path: Path, url: str, seed:
 
 async def test_progress_is_shown_and_a_difference_is_an_exit_code(tmp_path: Path, url: str) -> None:
     store = await make_store(tmp_path / "store")
-    code, _, bars = run("store", "copy", "--final", str(store), url, FORCE_COLOR="1", COLUMNS="100")
+    code, _, bars = run(
+        "store", "copy", "--final", str(store), url, FORCE_COLOR="1", COLUMNS="100", TERM="xterm"
+    )
     assert code == 0
     for title in ("copying", "comparing"):
         assert f"{title} " in bars
