@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -33,12 +32,22 @@ AT_THE_START = re.compile(r"antiphon_schema_version|to_regclass|master_key|store
 SERVED_BY = {"Index Scan", "Index Only Scan"}
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    """The URL of an empty store."""
+@pytest.fixture(scope="module")
+def server() -> Iterator[postgres.Server]:
+    """A server that never counts its tables' rows on its own: a table of one row it would rightly walk."""
     postgres.require_server()
-    yield postgres.schema_url(tmp_path)
-    postgres.recycle()
+    own = postgres.Server(postgres.find_binaries(), (*postgres.FAST, "autovacuum=off"))
+    own.start()
+    yield own
+    own.remove()
+
+
+@pytest.fixture
+def url(server: postgres.Server, request: pytest.FixtureRequest) -> str:
+    """The URL of an empty store."""
+    schema = f"of_{request.node.callspec.id}"
+    server.run(f"CREATE SCHEMA {schema}")
+    return server.url(schema)
 
 
 @pytest.fixture
@@ -79,7 +88,7 @@ async def test_statements_are_served_by_indexes(
             where = f"{node['Node Type']} in {statement}: {json.dumps(node, indent=1)[:2000]}"
             assert node["Node Type"] not in ("Seq Scan", "Bitmap Heap Scan", "Hash Join", "Merge Join"), where
             if node["Node Type"] in SERVED_BY and node["Index Name"] not in OF_ALL_TENANTS:
-                assert "tenant_id =" in node["Index Cond"], where
+                assert "tenant_id =" in node.get("Index Cond", ""), where
             # What a filter throws away was walked over.
             assert not re.search(LOOKED_UP, node.get("Filter", "")), where
             # A join that compares a page's bodies itself reads all of the tree's for each of them.
