@@ -27,11 +27,11 @@ from antiphon_client.limits import Limits
 from history_service import delta_stream, encoding, paging, sweeping, watch_stream
 from history_service import request_checks as checks
 from history_service.branch_file import export, upload
+from history_service.delta_stream import OpenedDelta
 from history_service.domain import (
     actions,
     branches,
     compaction,
-    deltas,
     forks,
     importing,
     membership,
@@ -286,19 +286,20 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         chosen = request.progression.message_ids if request.HasField("progression") else None
         base = delta_stream.base_of(request)
 
-        def read(tx: ReadTransaction) -> tuple[reads.Snapshot, deltas.Delta | None, Front | None]:
+        def read(tx: ReadTransaction) -> tuple[reads.Snapshot, OpenedDelta | None, Front | None]:
             snapshot = reads.open_snapshot(tx, tenant_id, request.branch_id, at_revision, chosen)
-            delta = None if base is None else deltas.delta_since(tx, snapshot, base)
+            delta = None if base is None else delta_stream.open_delta(tx, snapshot, base, self._limits)
             return snapshot, delta, None if delta is not None else self._snapshots.read_front(tx, snapshot)
 
         drops = self._cache.drops
         snapshot, delta, front = await self._store.read(read)
+        takes_joined = request.takes_joined and (delta is not None or is_short(snapshot))
         if delta is None:
             stream = self._snapshots.stream(snapshot, front, drops)
-            del front  # which a slow reader shall not hold on to
         else:
             stream = delta_stream.frames(self._store, snapshot, delta, self._limits)
-        if request.takes_joined and (delta is not None or is_short(snapshot)):
+        del delta, front  # which a slow reader shall not hold on to
+        if takes_joined:
             stream = joined(stream, self._limits.frame_bytes)
         async with aclosing(stream) as frames:
             async for frame in frames:

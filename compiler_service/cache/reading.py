@@ -17,7 +17,7 @@ from compiler_service.folded.history import FoldedHistory
 from compiler_service.source import HistoryRequest, SnapshotStub, pull_snapshot
 from compiler_service.workers.pool import FoldingWorkers
 
-_FOLDED_PART = 8
+_FOLDED_PART = 64
 """What is folded takes a part of so many of the time that folding takes."""
 
 

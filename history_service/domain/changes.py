@@ -73,24 +73,35 @@ def written_since(tx: ReadTransaction, key: BranchKey, revision: int) -> set[str
     }
 
 
+class Touched(NamedTuple):
+    """The messages that writes touched."""
+
+    message_ids: list[str]
+    """Each once, in the order in which they were first touched."""
+    are_appended: bool
+    """Whether all of them came to the end and nothing else happened, to the selected view neither."""
+
+
 def touched_between(
     tx: ReadTransaction, key: BranchKey, after: int, up_to: int, limit: int
-) -> set[str] | None:
+) -> Touched | None:
     """Return the messages that came, went, moved or got a new version after one revision up to another.
 
-    Views aside. None for more than ``limit`` of them, for a clearing, which
-    names none, and where a record is missing or of a kind that is not known.
+    None for more than ``limit`` of them, for a clearing, which names none, and
+    where a record is missing or of a kind that is not known.
 
     Cost: that of the changes.
     """
-    touched: set[str] = set()
+    touched: dict[str, None] = {}
+    are_appended = True
     for effect in _effects_between(tx, key, after, up_to):
         if effect.untold:
             return None
-        touched.update(effect.added, effect.renewed, effect.shifting)
+        are_appended = are_appended and not (effect.renewed or effect.shifting or effect.selects)
+        touched.update(dict.fromkeys((*effect.added, *effect.renewed, *effect.shifting)))
         if len(touched) > limit:
             return None
-    return touched
+    return Touched(list(touched), are_appended)
 
 
 def renewed_between(tx: ReadTransaction, key: BranchKey, after: int, up_to: int) -> set[str] | None:

@@ -61,8 +61,9 @@ def delta_since(tx: ReadTransaction, snapshot: Snapshot, base: Base) -> Delta | 
     dropped or has not come yet, of another view, before a clearing, or too long
     ago. ``tx`` is the transaction that the snapshot was opened in.
 
-    Cost: that of the changes since, and a step along an index for every message
-    after the first one that changed; the branch's length does not matter.
+    Cost: that of the changes since, and, where not all of them are messages that
+    were appended, a step along an index for every message after the first one that
+    changed; the branch's length does not matter.
     """
     if snapshot.chosen is not None or base.incarnation != snapshot.branch.incarnation:
         return None
@@ -70,10 +71,22 @@ def delta_since(tx: ReadTransaction, snapshot: Snapshot, base: Base) -> Delta | 
         return None
     if snapshot.at - base.revision > MOST_TOUCHED:
         return None
+    touched = changes.touched_between(tx, snapshot.key, base.revision, snapshot.at, MOST_TOUCHED)
+    if touched is None:
+        return None
+    if touched.are_appended and snapshot.view is None:
+        return _longer(snapshot, touched.message_ids)
     if tx.view_at(snapshot.key, base.revision) != snapshot.view:
         return None
-    touched = changes.touched_between(tx, snapshot.key, base.revision, snapshot.at, MOST_TOUCHED)
-    return None if touched is None else _between(tx, snapshot, base.revision, touched)
+    return _between(tx, snapshot, base.revision, touched.message_ids)
+
+
+def _longer(snapshot: Snapshot, appended: list[str]) -> Delta:
+    """Return the delta of messages that came to the end of the full order, which needs no look at places."""
+    runs: list[Run] = []
+    _extend(runs, Run(0, snapshot.message_count - len(appended)))
+    _extend(runs, Run(None, len(appended)))
+    return Delta(runs, appended)
 
 
 def _between(tx: ReadTransaction, snapshot: Snapshot, since: int, touched: Collection[str]) -> Delta:

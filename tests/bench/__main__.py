@@ -17,6 +17,7 @@ from pathlib import Path
 import uvloop
 
 from tests.bench import append, compile, length, mailbox, projection, sessions, snapshot
+from tests.bench.memory import keep_freed_memory
 from tests.bench.report import HEADER, Absent, Row, format_row, write_json
 from tests.bench.servers import ROOT, Servers, running
 from tests.bench.table import with_table
@@ -109,6 +110,7 @@ def main() -> int:
             "The packages to compare with are not installed; run `make bench-peers` first.", file=sys.stderr
         )
         return 2
+    keep_freed_memory()
     rows, absent = uvloop.run(run(options))
     # Rough figures do not take the place of those that are kept.
     out = options.out or (None if options.only or options.quick else FIGURES)
