@@ -74,7 +74,7 @@ def delta_since(tx: ReadTransaction, snapshot: Snapshot, base: Base) -> Delta | 
     touched = changes.touched_between(tx, snapshot.key, base.revision, snapshot.at, MOST_TOUCHED)
     if touched is None:
         return None
-    if touched.are_appended and snapshot.view is None:
+    if touched.are_appended:
         return _longer(snapshot, touched.message_ids)
     if tx.view_at(snapshot.key, base.revision) != snapshot.view:
         return None
@@ -82,7 +82,7 @@ def delta_since(tx: ReadTransaction, snapshot: Snapshot, base: Base) -> Delta | 
 
 
 def _longer(snapshot: Snapshot, appended: list[str]) -> Delta:
-    """Return the delta of messages that came to the end of the full order, which needs no look at places."""
+    """Return the delta of appended messages: they stand at the end of the order, and of a view as well."""
     runs: list[Run] = []
     _extend(runs, Run(0, snapshot.message_count - len(appended)))
     _extend(runs, Run(None, len(appended)))
