@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -54,6 +55,11 @@ def service_config() -> dict[str, Any]:
     }
 
 
+@cache
+def _service_config_json() -> str:
+    return json.dumps(service_config())
+
+
 def channel_options(extra: Mapping[str, Any] | None = None) -> list[tuple[str, Any]]:
     """Return the options of every channel, ``extra`` ones last (they win).
 
@@ -67,7 +73,7 @@ def channel_options(extra: Mapping[str, Any] | None = None) -> list[tuple[str, A
         "grpc.max_receive_message_length": transport_bytes,
         "grpc.per_rpc_retry_buffer_size": transport_bytes,
         "grpc.enable_retries": 1,
-        "grpc.service_config": json.dumps(service_config()),
+        "grpc.service_config": _service_config_json(),
         "grpc.service_config_disable_resolution": 1,
         "grpc.initial_reconnect_backoff_ms": 100,
         "grpc.min_reconnect_backoff_ms": 1000,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from antiphon_client.channel import open_aio_channel, open_channel, service_address
 from antiphon_client.credentials import credentials_for
 from antiphon_client.rpc import DEFAULT_TIMEOUT, AsyncTransport, CallOptions, SyncTransport
+from antiphon_client.stubs import StubOnDemand
 from antiphon_client.tracing import Metadata
 from antiphon_client.transport_errors import Endpoint
 
@@ -65,7 +66,8 @@ class SyncClient:
     def _transport_of(self, stub_class: Any) -> SyncTransport:
         """Return a transport to another service of the same server, on the same channel."""
         endpoint = Endpoint(self._service, self.address)
-        return SyncTransport(stub_class(self._channel), endpoint, self._options, self._closed)
+        stub = StubOnDemand(stub_class, self._channel)
+        return SyncTransport(stub, endpoint, self._options, self._closed)
 
     def close(self) -> None:
         """Close the channel: calls under way raise CallCancelledError, later ones ClientClosedError."""
@@ -114,7 +116,8 @@ class AsyncClient:
     def _transport_of(self, stub_class: Any) -> AsyncTransport:
         """Return a transport to another service of the same server, on the same channel."""
         endpoint = Endpoint(self._service, self.address)
-        return AsyncTransport(stub_class(self._channel), endpoint, self._options, self._closed)
+        stub = StubOnDemand(stub_class, self._channel)
+        return AsyncTransport(stub, endpoint, self._options, self._closed)
 
     async def close(self) -> None:
         """Close the channel, as :meth:`SyncClient.close` does."""

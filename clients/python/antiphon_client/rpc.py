@@ -33,6 +33,7 @@ import grpc.aio
 
 from antiphon_client.errors import AntiphonError
 from antiphon_client.status import error_from_rpc
+from antiphon_client.stubs import StubOnDemand
 from antiphon_client.tracing import Metadata, client_call
 from antiphon_client.transport_errors import Endpoint, client_closed, transport_error
 
@@ -119,9 +120,11 @@ class CallOptions:
 class SyncTransport:
     """Runs operations on a blocking channel. Safe to use from several threads."""
 
-    def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions, closed: threading.Event) -> None:
+    def __init__(
+        self, stub: StubOnDemand, endpoint: Endpoint, options: CallOptions, closed: threading.Event
+    ) -> None:
         self._stub = stub
-        self._service = _service_name(stub)
+        self._service = stub.service
         self._endpoint = endpoint
         self._options = options
         self._closed = closed
@@ -197,9 +200,11 @@ class SyncTransport:
 class AsyncTransport:
     """Runs operations on an asyncio channel, within its event loop."""
 
-    def __init__(self, stub: Any, endpoint: Endpoint, options: CallOptions, closed: threading.Event) -> None:
+    def __init__(
+        self, stub: StubOnDemand, endpoint: Endpoint, options: CallOptions, closed: threading.Event
+    ) -> None:
         self._stub = stub
-        self._service = _service_name(stub)
+        self._service = stub.service
         self._endpoint = endpoint
         self._options = options
         self._closed = closed
@@ -288,12 +293,6 @@ class AsyncTransport:
         except asyncio.CancelledError:
             self._check_own_cancellation()
             raise
-
-
-def _service_name(stub: Any) -> str:
-    """Return the full name of the service that a generated stub calls: its package, and its class."""
-    package = type(stub).__module__.rpartition(".")[0]
-    return f"{package}.{type(stub).__name__.removesuffix('Stub')}"
 
 
 def _parts(parts: Iterable[Any] | AsyncIterable[Any]) -> Iterator[Any] | AsyncIterator[Any]:
