@@ -101,11 +101,11 @@ def row(name: str, beside: str, theirs: Sequence[float], ours: Sequence[float]) 
     return ratio
 
 
-async def run(options: argparse.Namespace) -> list[float]:
-    """Runs every contest and returns the ratios."""
+async def run(options: argparse.Namespace) -> dict[str, float]:
+    """Runs every contest and returns the ratios, each by what was loaded how, and beside what."""
     title = f"loading {options.items} items"
     print(f"{title:<36} {'beside':<23} {'theirs':>10} {'ours':>10} {'ratio':>7} {'shortest':>9}", flush=True)
-    ratios: list[float] = []
+    ratios: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         async with served(folder) as address, AsyncHistoryClient(address) as history:
@@ -113,22 +113,23 @@ async def run(options: argparse.Namespace) -> list[float]:
             for framework in FRAMEWORKS:
                 if not options.only or framework.__name__ in options.only:
                     async for sides in framework(place):
-                        ratios += await all_of(sides, options.rounds)
+                        ratios |= await all_of(sides, options.rounds)
     return ratios
 
 
-async def all_of(sides: Sides, rounds: int) -> list[float]:
-    """Runs the contests between two sides, a scope each."""
+async def all_of(sides: Sides, rounds: int) -> dict[str, float]:
+    """Runs the contests between two sides, a scope each; returns the ratios."""
     contests = {
         "opened": (sides.theirs_opened, sides.ours_opened),
         "first": (sides.theirs_first, sides.ours_first),
         "first of a branch": (sides.theirs_first, sides.ours_of_a_branch),
         "again": (sides.theirs_again, sides.ours_again),
     }
-    ratios = []
+    ratios = {}
     for scope, loads in contests.items():
         times = await raced(*loads, rounds)
-        ratios.append(row(f"{sides.name}, {scope}", sides.theirs_name, *times))
+        name = f"{sides.name}, {scope}"
+        ratios[f"{name}, beside {sides.theirs_name}"] = row(name, sides.theirs_name, *times)
     return ratios
 
 
@@ -142,8 +143,8 @@ def main() -> int:
     parser.add_argument("--items", type=int, default=1000, help="items of the session, a multiple of 8")
     parser.add_argument("--rounds", type=int, default=31, help="loads of each side and scope")
     parser.add_argument("--only", action="append", metavar="FRAMEWORK", help="may be repeated")
-    slower = sum(ratio > 1 for ratio in asyncio.run(run(parser.parse_args())))
-    print(f"slower than the framework's own: {slower}")
+    slower = [name for name, ratio in asyncio.run(run(parser.parse_args())).items() if ratio > 1]
+    print(f"slower than the framework's own: {len(slower)}", *slower, sep="\n  ")
     return 0
 
 

@@ -34,6 +34,9 @@ class StubOnDemand:
 
     def __getattr__(self, method: str) -> Any:
         """Return the call of a method; raises AttributeError where the service has none of the name."""
+        if method.startswith("_"):
+            # Asked for while a copy is made, which has nothing yet.
+            raise AttributeError(method, name=method, obj=self)
         recipe = self._recipes.get(method)
         if recipe is None:
             raise AttributeError(f"{self.service} has no method {method!r}", name=method, obj=self)

@@ -1,0 +1,67 @@
+"""A client's calls are made ready one by one, and are those of the generated stub."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import grpc
+import pytest
+
+from antiphon.compiler.v1.compiler_service_pb2_grpc import CompilerServiceStub
+from antiphon.history.v1.exchange_service_pb2_grpc import ExchangeServiceStub
+from antiphon.history.v1.history_service_pb2_grpc import HistoryServiceStub
+from antiphon_client.stubs import StubOnDemand
+
+STUBS = (HistoryServiceStub, ExchangeServiceStub, CompilerServiceStub)
+
+
+class Recording:
+    """A channel that notes which calls were made ready, and gives what it noted."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, kind: str) -> Any:
+        def make(path: str, *values: Any, **fields: Any) -> tuple[Any, ...]:
+            self.made.append((kind, path, values, tuple(sorted(fields))))
+            return self.made[-1]
+
+        return make
+
+
+@pytest.mark.parametrize("stub_class", STUBS)
+def test_every_call_is_the_generated_stubs(stub_class: type) -> None:
+    generated = stub_class(Recording())
+    channel = Recording()
+    stub = StubOnDemand(stub_class, channel)
+    assert channel.made == []
+    methods = vars(generated)
+    assert len(methods) > 4
+    for method, call in methods.items():
+        assert getattr(stub, method) == call
+    assert channel.made == list(methods.values())
+
+
+def test_a_call_is_made_ready_once() -> None:
+    channel = Recording()
+    stub = StubOnDemand(HistoryServiceStub, channel)
+    assert stub.GetBranch is stub.GetBranch
+    assert len(channel.made) == 1
+
+
+def test_the_service_has_its_full_name() -> None:
+    names = [StubOnDemand(stub_class, Recording()).service for stub_class in STUBS]
+    assert names == [
+        "antiphon.history.v1.HistoryService",
+        "antiphon.history.v1.ExchangeService",
+        "antiphon.compiler.v1.CompilerService",
+    ]
+
+
+def test_what_the_service_has_not_is_no_attribute() -> None:
+    with grpc.insecure_channel("unix:/nowhere") as channel:
+        stub = StubOnDemand(HistoryServiceStub, channel)
+        with pytest.raises(AttributeError, match="antiphon.history.v1.HistoryService has no method 'Drop'"):
+            stub.Drop  # noqa: B018
+        assert not hasattr(copy.copy(stub), "Drop")
