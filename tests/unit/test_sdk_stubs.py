@@ -62,8 +62,6 @@ def test_the_service_has_its_full_name() -> None:
 def test_what_the_service_has_not_is_no_attribute() -> None:
     with grpc.insecure_channel("unix:/nowhere") as channel:
         stub = StubOnDemand(HistoryServiceStub, channel)
-        with pytest.raises(
-            AttributeError, match=r"\.HistoryService has no method 'Drop'"
-        ):
+        with pytest.raises(AttributeError, match=r"\.HistoryService has no method 'Drop'"):
             stub.Drop  # noqa: B018
         assert not hasattr(copy.copy(stub), "Drop")
