@@ -29,10 +29,13 @@ _SPEED_NOTES = """
 Speed is a ratio between two things measured in turns in one run on one machine: absolute figures of a shared
 machine mean nothing alone. A peer that is not installed has no row: nothing is taken from elsewhere.
 
-A peer in Python also depends on how its interpreter was built. `make bench ARGS="--only compile"` with
-Debian's CPython 3.11.2, 2026-12-01, where the reference takes a sixth to a quarter less and ours takes as
-long: cold 1,000 15.2 with tools and 8.8 without (**open**), warm 10,000 213 with tools and 12.8 without
-(**open**).
+A peer in Python also depends on how its interpreter was built: the reference takes a sixth to a quarter less
+with Debian's CPython 3.11.2 than with another build of 3.11, and the services as long with either. The run
+below is one of the interpreter that it names.
+
+Every process of the bench keeps memory that it freed, a peer's as well (`tests/bench/memory.py`). At glibc's
+defaults a client that is sent two megabytes may fetch a thousand pages anew for each such reply, or none, by
+where its other blocks lie: up to a quarter of a warm compile of 10,000 messages, which is not the service's.
 """
 
 _RELIABILITY_NOTES = """
