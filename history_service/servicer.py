@@ -27,7 +27,6 @@ from antiphon_client.limits import Limits
 from history_service import delta_stream, encoding, paging, sweeping, watch_stream
 from history_service import request_checks as checks
 from history_service.branch_file import export, upload
-from history_service.delta_stream import OpenedDelta
 from history_service.domain import (
     actions,
     branches,
@@ -286,7 +285,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         chosen = request.progression.message_ids if request.HasField("progression") else None
         base = delta_stream.base_of(request)
 
-        def read(tx: ReadTransaction) -> tuple[reads.Snapshot, OpenedDelta | None, Front | None]:
+        def read(tx: ReadTransaction) -> tuple[reads.Snapshot, delta_stream.OpenedDelta | None, Front | None]:
             snapshot = reads.open_snapshot(tx, tenant_id, request.branch_id, at_revision, chosen)
             delta = None if base is None else delta_stream.open_delta(tx, snapshot, base, self._limits)
             return snapshot, delta, None if delta is not None else self._snapshots.read_front(tx, snapshot)

@@ -79,7 +79,10 @@ class Touched(NamedTuple):
     message_ids: list[str]
     """Each once, in the order in which they were first touched."""
     are_appended: bool
-    """Whether all of them came to the end and nothing else happened, to the selected view neither."""
+    """Whether all of them came to the end and no other was touched, nor the selected view.
+
+    In the order of the branch then; true where there are none.
+    """
 
 
 def touched_between(
@@ -97,7 +100,7 @@ def touched_between(
     for effect in _effects_between(tx, key, after, up_to):
         if effect.untold:
             return None
-        are_appended = are_appended and not (effect.renewed or effect.shifting or effect.selects)
+        are_appended = are_appended and effect.keeps_places and not effect.renewed
         touched.update(dict.fromkeys((*effect.added, *effect.renewed, *effect.shifting)))
         if len(touched) > limit:
             return None
@@ -115,7 +118,7 @@ def renewed_between(tx: ReadTransaction, key: BranchKey, after: int, up_to: int)
     """
     renewed: set[str] = set()
     for effect in _effects_between(tx, key, after, up_to):
-        if effect.untold or effect.selects or effect.shifting:
+        if not effect.keeps_places:
             return None
         renewed.update(effect.renewed)
     return renewed
@@ -134,6 +137,11 @@ class _Effect(NamedTuple):
     """Whether another view, or none, is selected since."""
     untold: bool = False
     """Whether more messages are touched, which the record does not name."""
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether what stood in the branch and its view stands where it stood, so far as is told."""
+        return not (self.untold or self.selects or self.shifting)
 
 
 _UNTOLD = _Effect(untold=True)

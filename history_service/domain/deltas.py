@@ -82,7 +82,7 @@ def delta_since(tx: ReadTransaction, snapshot: Snapshot, base: Base) -> Delta | 
 
 
 def _longer(snapshot: Snapshot, appended: list[str]) -> Delta:
-    """Return the delta of appended messages: they stand at the end of the order, and of a view as well."""
+    """Return the delta of appended messages, in order: they stand at the end of the branch and of a view."""
     runs: list[Run] = []
     _extend(runs, Run(0, snapshot.message_count - len(appended)))
     _extend(runs, Run(None, len(appended)))

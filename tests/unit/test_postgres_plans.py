@@ -37,9 +37,11 @@ def server() -> Iterator[postgres.Server]:
     """A server that never counts its tables' rows on its own: a table of one row it would rightly walk."""
     postgres.require_server()
     own = postgres.Server(postgres.find_binaries(), (*postgres.FAST, "autovacuum=off"))
-    own.start()
-    yield own
-    own.remove()
+    try:
+        own.start()
+        yield own
+    finally:
+        own.remove()
 
 
 @pytest.fixture

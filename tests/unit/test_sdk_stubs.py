@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from typing import Any
 
 import grpc
@@ -11,7 +12,7 @@ import pytest
 from antiphon.compiler.v1.compiler_service_pb2_grpc import CompilerServiceStub
 from antiphon.history.v1.exchange_service_pb2_grpc import ExchangeServiceStub
 from antiphon.history.v1.history_service_pb2_grpc import HistoryServiceStub
-from antiphon_client.stubs import StubOnDemand
+from antiphon_client.stubs import ChannelClosedError, ChannelLife, StubOnDemand
 
 STUBS = (HistoryServiceStub, ExchangeServiceStub, CompilerServiceStub)
 
@@ -34,7 +35,7 @@ class Recording:
 def test_every_call_is_the_generated_stubs(stub_class: type) -> None:
     generated = stub_class(Recording())
     channel = Recording()
-    stub = StubOnDemand(stub_class, channel)
+    stub = StubOnDemand(stub_class, channel, ChannelLife())
     assert channel.made == []
     methods = vars(generated)
     assert len(methods) > 4
@@ -45,13 +46,13 @@ def test_every_call_is_the_generated_stubs(stub_class: type) -> None:
 
 def test_a_call_is_made_ready_once() -> None:
     channel = Recording()
-    stub = StubOnDemand(HistoryServiceStub, channel)
+    stub = StubOnDemand(HistoryServiceStub, channel, ChannelLife())
     assert stub.GetBranch is stub.GetBranch
     assert len(channel.made) == 1
 
 
 def test_the_service_has_its_full_name() -> None:
-    names = [StubOnDemand(stub_class, Recording()).service for stub_class in STUBS]
+    names = [StubOnDemand(stub_class, Recording(), ChannelLife()).service for stub_class in STUBS]
     assert names == [
         "antiphon.history.v1.HistoryService",
         "antiphon.history.v1.ExchangeService",
@@ -61,7 +62,38 @@ def test_the_service_has_its_full_name() -> None:
 
 def test_what_the_service_has_not_is_no_attribute() -> None:
     with grpc.insecure_channel("unix:/nowhere") as channel:
-        stub = StubOnDemand(HistoryServiceStub, channel)
+        stub = StubOnDemand(HistoryServiceStub, channel, ChannelLife())
         with pytest.raises(AttributeError, match=r"\.HistoryService has no method 'Drop'"):
             stub.Drop  # noqa: B018
         assert not hasattr(copy.copy(stub), "Drop")
+
+
+def test_no_call_is_made_ready_once_the_channel_is_about_to_be_closed() -> None:
+    channel, life = Recording(), ChannelLife()
+    stub = StubOnDemand(HistoryServiceStub, channel, life)
+    known = stub.GetBranch
+    assert not life.is_closed
+    life.end()
+    assert life.is_closed
+    assert stub.GetBranch is known
+    with pytest.raises(ChannelClosedError):
+        stub.ListMessages  # noqa: B018
+    assert len(channel.made) == 1
+
+
+def test_a_channel_is_not_closed_while_a_call_is_made_ready() -> None:
+    life, ended = ChannelLife(), threading.Event()
+
+    def end() -> None:
+        life.end()
+        ended.set()
+
+    ending = threading.Thread(target=end)
+
+    def make() -> bool:
+        ending.start()
+        return ended.wait(0.05)
+
+    assert life.make(make) is False
+    ending.join(30)
+    assert ended.is_set()

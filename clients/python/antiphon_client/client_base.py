@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from antiphon_client.channel import open_aio_channel, open_channel, service_address
 from antiphon_client.credentials import credentials_for
 from antiphon_client.rpc import DEFAULT_TIMEOUT, AsyncTransport, CallOptions, SyncTransport
-from antiphon_client.stubs import StubOnDemand
+from antiphon_client.stubs import ChannelLife, StubOnDemand
 from antiphon_client.tracing import Metadata
 from antiphon_client.transport_errors import Endpoint
 
@@ -53,7 +52,7 @@ class SyncClient:
         self._credentials = credentials_for(self.address, token, tls)
         self._channel = open_channel(self.address, channel_options, self._credentials.tls)
         self._options = CallOptions(timeout, (*metadata, *self._credentials.metadata))
-        self._closed = threading.Event()  # every client of one channel has the same
+        self._life = ChannelLife()  # every client of one channel has the same
         self._transport = self._transport_of(self._stub_class)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
@@ -66,12 +65,12 @@ class SyncClient:
     def _transport_of(self, stub_class: Any) -> SyncTransport:
         """Return a transport to another service of the same server, on the same channel."""
         endpoint = Endpoint(self._service, self.address)
-        stub = StubOnDemand(stub_class, self._channel)
-        return SyncTransport(stub, endpoint, self._options, self._closed)
+        stub = StubOnDemand(stub_class, self._channel, self._life)
+        return SyncTransport(stub, endpoint, self._options, self._life)
 
     def close(self) -> None:
         """Close the channel: calls under way raise CallCancelledError, later ones ClientClosedError."""
-        self._closed.set()
+        self._life.end()
         self._channel.close()
 
     def __enter__(self) -> Self:
@@ -103,7 +102,7 @@ class AsyncClient:
         self._credentials = credentials_for(self.address, token, tls)
         self._channel = open_aio_channel(self.address, channel_options, self._credentials.tls)
         self._options = CallOptions(timeout, (*metadata, *self._credentials.metadata))
-        self._closed = threading.Event()  # every client of one channel has the same
+        self._life = ChannelLife()  # every client of one channel has the same
         self._transport = self._transport_of(self._stub_class)
 
     def with_options(self, *, timeout: float | None = DEFAULT_TIMEOUT, metadata: Metadata = ()) -> Self:
@@ -116,12 +115,12 @@ class AsyncClient:
     def _transport_of(self, stub_class: Any) -> AsyncTransport:
         """Return a transport to another service of the same server, on the same channel."""
         endpoint = Endpoint(self._service, self.address)
-        stub = StubOnDemand(stub_class, self._channel)
-        return AsyncTransport(stub, endpoint, self._options, self._closed)
+        stub = StubOnDemand(stub_class, self._channel, self._life)
+        return AsyncTransport(stub, endpoint, self._options, self._life)
 
     async def close(self) -> None:
         """Close the channel, as :meth:`SyncClient.close` does."""
-        self._closed.set()
+        self._life.end()
         await self._channel.close()
 
     async def __aenter__(self) -> Self:

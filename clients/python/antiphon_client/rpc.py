@@ -14,7 +14,6 @@ import asyncio
 import functools
 import inspect
 import re
-import threading
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -33,7 +32,7 @@ import grpc.aio
 
 from antiphon_client.errors import AntiphonError
 from antiphon_client.status import error_from_rpc
-from antiphon_client.stubs import StubOnDemand
+from antiphon_client.stubs import ChannelClosedError, ChannelLife, StubOnDemand
 from antiphon_client.tracing import Metadata, client_call
 from antiphon_client.transport_errors import Endpoint, client_closed, transport_error
 
@@ -121,13 +120,13 @@ class SyncTransport:
     """Runs operations on a blocking channel. Safe to use from several threads."""
 
     def __init__(
-        self, stub: StubOnDemand, endpoint: Endpoint, options: CallOptions, closed: threading.Event
+        self, stub: StubOnDemand, endpoint: Endpoint, options: CallOptions, life: ChannelLife
     ) -> None:
         self._stub = stub
         self._service = stub.service
         self._endpoint = endpoint
         self._options = options
-        self._closed = closed
+        self._life = life
 
     def run(self, steps: Steps[T]) -> T:
         """Run an operation to its end.
@@ -171,7 +170,7 @@ class SyncTransport:
         try:
             return getattr(self._stub, method)(request, timeout=timeout, metadata=metadata)
         except ValueError:  # how gRPC refuses to use a closed channel
-            if self._closed.is_set():
+            if self._life.is_closed:
                 raise client_closed(self._endpoint) from None
             raise
 
@@ -201,13 +200,13 @@ class AsyncTransport:
     """Runs operations on an asyncio channel, within its event loop."""
 
     def __init__(
-        self, stub: StubOnDemand, endpoint: Endpoint, options: CallOptions, closed: threading.Event
+        self, stub: StubOnDemand, endpoint: Endpoint, options: CallOptions, life: ChannelLife
     ) -> None:
         self._stub = stub
         self._service = stub.service
         self._endpoint = endpoint
         self._options = options
-        self._closed = closed
+        self._life = life
         self._shielded: set[asyncio.Future[Any]] = set()
 
     async def run(self, steps: Steps[T]) -> T:
@@ -254,8 +253,8 @@ class AsyncTransport:
     def _begin(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
         try:
             return getattr(self._stub, method)(request, timeout=timeout, metadata=metadata)
-        except grpc.aio.UsageError:  # how gRPC refuses to use a closed channel
-            if self._closed.is_set():
+        except (ChannelClosedError, grpc.aio.UsageError):  # how gRPC refuses to use a closed channel
+            if self._life.is_closed:
                 raise client_closed(self._endpoint) from None
             raise
 
@@ -266,7 +265,7 @@ class AsyncTransport:
             CallCancelledError: The client was closed, and nobody has cancelled the task.
         """
         task = asyncio.current_task()
-        if self._closed.is_set() and (task is None or not task.cancelling()):
+        if self._life.is_closed and (task is None or not task.cancelling()):
             text = "the client was closed"
             raise transport_error(grpc.StatusCode.CANCELLED, text, self._endpoint) from None
 
