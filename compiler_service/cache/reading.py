@@ -18,7 +18,9 @@ from compiler_service.source import HistoryRequest, SnapshotStub, pull_snapshot
 from compiler_service.workers.pool import FoldingWorkers
 
 _FOLDED_PART = 64
-"""What is folded takes a part of so many of the time that folding takes."""
+"""What is folded takes a part of so many of the time that folding takes,"""
+_FOLDED_MESSAGE = 5
+"""or as much as so many bytes a message: short ones, and those with notes, take their time by number."""
 
 
 class BranchReading(NamedTuple):
@@ -62,7 +64,8 @@ class BranchReading(NamedTuple):
         if not only_folds or self.folded is None:
             return size
         left = self._left_bytes(self.folded)
-        return left + (size - left) // _FOLDED_PART
+        messages = len(self.snapshot.messages)
+        return left + max((size - left) // _FOLDED_PART, messages * _FOLDED_MESSAGE)
 
     def _left_bytes(self, folded: FoldedHistory) -> int:
         """Return the bytes of the messages that are not folded; one may be as large as all others."""

@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.message.v1.message_pb2 import AssistantResponseContent, InstructionContent, Message
+from antiphon_client.edge.offload import INLINE_BYTES
 from antiphon_client.snapshot import SnapshotAssembler
 from antiphon_client.snapshot_delta import KeptRun
 from compiler_service.cache import ahead, parts
 from compiler_service.cache.ahead import FoldingAhead
 from compiler_service.cache.parts import Part
 from compiler_service.cache.reading import BranchReading
+from compiler_service.compilation import CompileSource, compile_turn
 from compiler_service.folded.ahead import PartsFolder
 from compiler_service.folded.history import FoldedHistory
 from compiler_service.workers import worker
@@ -213,6 +215,18 @@ def test_what_is_folded_already_weighs_little_and_only_where_nothing_else_is_don
         assert reading.weight(only_folds=False) == snapshot.message_bytes
         assert reading.weight(only_folds=True) < snapshot.message_bytes // 4
     assert fresh.weight(only_folds=True) == snapshot.message_bytes
+
+
+@pytest.mark.parametrize(("count", "is_inline"), [(12_000, True), (16_000, False)])
+def test_many_short_messages_are_not_worked_on_by_the_event_loop(count: int, is_inline: bool) -> None:
+    messages = list(conversation_of(count, 2))
+    outcome = compile_turn(CompileRequest(), CompileSource(None, messages)).folded
+    assert outcome is not None
+    assembler = SnapshotAssembler()
+    for frame in snapshot_frames(messages):
+        assembler.feed(frame)
+    reading = BranchReading(assembler.result(), outcome.history, None, None, None)
+    assert (reading.weight(only_folds=True) <= INLINE_BYTES) is is_inline
 
 
 @pytest.mark.parametrize("first", [True, False])
