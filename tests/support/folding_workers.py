@@ -53,7 +53,7 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 
 def watch_workers(monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """Watch the pools that servers make from now on; nothing is too small for a worker."""
+    """Watch the pools that servers make from now on; nothing is too small for a worker, and none is late."""
     watched = Watched()
     finish = worker.Lease.finish
 
@@ -69,6 +69,7 @@ def watch_workers(monkeypatch: pytest.MonkeyPatch) -> Watched:
     monkeypatch.setattr(worker.Lease, "finish", spy)
     monkeypatch.setattr(ahead, "INLINE_BYTES", 0)
     monkeypatch.setattr(ahead, "WORKER_BYTES", 0)
+    monkeypatch.setattr(ahead, "LEAST_PATIENCE_SECONDS", DEADLINE_SECONDS)
     return watched
 
 
