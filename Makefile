@@ -43,6 +43,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --requirement requirements.lock
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip check --disable-pip-version-check >&2
 	@touch $@
 	@echo "Environment ready." >&2
 
@@ -66,6 +67,7 @@ $(ADAPTERS)/.installed: tests/adapters/requirements.lock
 	@echo "Making the environment $(ADAPTERS) (once; a few minutes) ..." >&2
 	@$(PYTHON) -m venv $(ADAPTERS)
 	@$(ADAPTERS)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --requirement $<
+	@$(ADAPTERS)/bin/python -m pip check --disable-pip-version-check >&2
 	@touch $@
 	@echo "Adapters ready." >&2
 
@@ -114,6 +116,7 @@ $(PEERS)/.installed $(SESSIONS)/.installed:
 	@echo "Making the environment $(@D) (once; a few minutes) ..." >&2
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --requirement $<
+	@$(@D)/bin/python -m pip check --disable-pip-version-check >&2
 	@touch $@
 	@echo "Peers ready." >&2
 
