@@ -169,6 +169,8 @@ class FailoverRun(ChaosRun):
                 compare(self.known.so_far(), *await read_order(stub))
                 tasks.create_task(self._until_written(stub))
         every = time.monotonic() - lost
+        if self._unfenced:
+            await asyncio.to_thread(former.stop, "immediate")
         rewound = self._chance.random() < 0.5
         await asyncio.to_thread(self._cluster.rejoin, former, rewind=rewound)
         await asyncio.to_thread(self._cluster.until_followed)
