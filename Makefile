@@ -54,8 +54,7 @@ serve: $(STAMP) ## Keep the pair up on unix sockets until Ctrl-C. ARGS="..." is 
 	@$(BIN)/antiphon serve $(ARGS)
 
 test: $(STAMP) ## Run the whole test suite. ARGS="..." is passed to pytest.
-	@# In the files' own order: by number of tests the longest files, of few tests, would be left to one process at the end.
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(ARGS)
 
 adapters: $(ADAPTERS)/.installed ## Test the adapters of agent frameworks with the frameworks' own packages.
 	@$(ADAPTERS)/bin/python -m pytest -q tests/adapters $(ARGS)
