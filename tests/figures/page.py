@@ -35,8 +35,8 @@ below is one of the interpreter that it names.
 
 So does the host count. A cold compile is the work of three processes at once. While the host of a shared
 machine gave two busy processes half of its speed each, `make bench ARGS="--only compile"` with CPython
-3.11.2 gave 11.0 to 12.6 (cold, with tools), 7.8 to 9.0 (cold, without), 166 to 205 and 9.2 to 13.3 (warm,
-with and without) in three runs; 18.6, 9.9, 270 and 15.3 two hours before, when it was quiet.
+3.11.2 gave 10.6 to 12.6 (cold, with tools), 7.8 to 9.0 (cold, without), 166 to 206 and 9.2 to 13.3 (warm,
+with and without) in four runs; 18.6, 9.9, 270 and 15.3 some hours before, when it was quiet.
 
 From 2026-12-01 on every process of the bench keeps memory that it freed, a peer's as well
 (`tests/bench/memory.py`). At glibc's defaults a client that is sent two megabytes may fetch a thousand
