@@ -8,7 +8,6 @@ the order of an object's keys does not matter.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 _DECODER = json.JSONDecoder()
@@ -37,38 +36,6 @@ def equality_key(value: Any) -> str:
     Cost: linear in the value.
     """
     return _ENCODE(_with_exact_numbers(value))
-
-
-class ProjectionSet:
-    """The action results in one instruction's context, each value once.
-
-    Equal results have one function, so a key is made only of results that
-    share theirs. Cost: linear in the results.
-    """
-
-    def __init__(self, context: Iterable[Any]) -> None:
-        """Start from the items that the context holds already."""
-        self._unkeyed: dict[str, dict[str, Any]] = {}
-        self._keyed: dict[str, set[str]] = {}
-        for item in context:
-            # Nothing else can equal a result.
-            if isinstance(item, dict) and isinstance(item.get("function"), str):
-                self.add(item)
-
-    def add(self, projection: dict[str, Any]) -> bool:
-        """Add a result; False when an equal one is here already."""
-        function = projection["function"]
-        keys = self._keyed.get(function)
-        if keys is None:
-            other = self._unkeyed.setdefault(function, projection)
-            if other is projection:
-                return True
-            keys = self._keyed[function] = {equality_key(other)}
-        key = equality_key(projection)
-        if key in keys:
-            return False
-        keys.add(key)
-        return True
 
 
 def _with_exact_numbers(value: Any) -> Any:

@@ -13,16 +13,10 @@ from typing import Any
 
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1 import message_pb2
-from antiphon.message.v1.message_pb2 import (
-    ActionResponseContent,
-    AssistantResponseContent,
-    InstructionContent,
-    Message,
-)
-from antiphon_client.messages.rendering import response_projection
+from antiphon.message.v1.message_pb2 import AssistantResponseContent, InstructionContent, Message
 from compiler_service.display_text import blocks_say
+from compiler_service.folded.results import ResultSet, write_result
 from compiler_service.instruction_view import BlockUse, prompt_context, view_instruction
-from compiler_service.json_values import ProjectionSet, parse_checked
 from compiler_service.report import Note, note, notes_about
 from compiler_service.state import (
     PLAIN_INSTRUCTION,
@@ -152,29 +146,19 @@ def _add_results(context: list[Any], message_id: str | None, walk: Walk) -> None
     """Add the waiting results to context items, each value once."""
     pending = walk.pending
     # One result beside nothing has nothing to be compared with.
-    present = ProjectionSet(context) if context or len(pending) > 1 else None
+    present = ResultSet(context) if context or len(pending) > 1 else None
     moved: list[str] = []
     repeated: list[str] = []
     for message in pending:
-        projection = _projection_of(message.action_response)
-        if present is None or present.add(projection):
-            context.append(projection)
+        response = message.action_response
+        if present is None or present.add(response):
+            context.append(write_result(response))
             moved.append(message.id)
         else:
             repeated.append(message.id)
     walk.pending = []
     walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULTS_MOVED, moved, target=message_id)
     walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULT_DEDUPLICATED, repeated)
-
-
-def _projection_of(response: ActionResponseContent) -> dict[str, Any]:
-    arguments = response.arguments_json
-    return response_projection(
-        response.function,
-        parse_checked(arguments) if arguments else {},
-        parse_checked(response.output_json) if response.HasField("output_json") else None,
-        response.error if response.HasField("error") else None,
-    )
 
 
 def _is_calling(content: AssistantResponseContent) -> bool:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon_client.minimal_yaml.fast import NotCoveredError, emit_fast
+from antiphon_client.minimal_yaml.fast import NotCoveredError, WrittenItem, emit_fast, write_entries
+from antiphon_client.minimal_yaml.json_entries import JsonEntries
 from antiphon_client.minimal_yaml.reference import emit_pyyaml, prune
 from antiphon_client.minimal_yaml.scalars import SIMPLE_KEYS, is_common_text
 
-__all__ = ["emit", "emit_entry", "emit_pyyaml", "prune"]
+__all__ = ["JsonEntries", "WrittenItem", "emit", "emit_entry", "emit_pyyaml", "prune", "write_entries"]
 
 
 def emit(value: Any) -> str:

@@ -27,13 +27,22 @@ class NotCoveredError(Exception):
     """The value is not made of exact JSON types; the reference must write it."""
 
 
+class WrittenItem(str):
+    """An item of a sequence at a document's first level, written before: lines indented by two spaces.
+
+    With nothing in it, it is an item of which nothing is left. The emitter puts its dash before it.
+    """
+
+    __slots__ = ()
+
+
 def emit_fast(value: Any) -> str:
     """Return the minimal YAML of a mapping or sequence.
 
     Raises:
         NotCoveredError: The value, or something in it, is of another type
             than dict with text keys, list, tuple, str, int, float, bool and
-            None, or the value itself is a scalar.
+            None, or the value itself is a scalar; or a WrittenItem stands deeper.
     """
     out: list[str] = []
     if type(value) is dict:
@@ -48,6 +57,21 @@ def emit_fast(value: Any) -> str:
     last = out[-1]
     if last[-1] in BREAKS and last[-2] in BREAKS:
         out.append("...\n")
+    return "".join(out)
+
+
+def write_entries(value: Mapping[str, Any], pad: str) -> str:
+    """Return the entries of a mapping that are not empty, each line with its indent and line break.
+
+    Args:
+        value: The mapping.
+        pad: Its indent.
+
+    Raises:
+        NotCoveredError: As `emit_fast` does.
+    """
+    out: list[str] = []
+    _write_mapping(value, pad, pad, out)
     return "".join(out)
 
 
@@ -89,7 +113,7 @@ def _write_mapping(value: Mapping[str, Any], lead: str, pad: str, out: list[str]
         elif item is None:
             continue
         else:
-            text = _write_number(item)
+            text = write_number(item)
         if simple is None:
             out.append(f"{start}? {write_complex_key(key, pad + _INDENT)}{pad}: {text}")
         else:
@@ -148,13 +172,22 @@ def _write_sequence(value: Sequence[Any], lead: str, pad: str, out: list[str]) -
                 continue
         elif item is None:
             continue
+        elif kind is WrittenItem and not pad:
+            if not item:
+                continue
+            out.append(f"{start}- {item[2:]}")
         else:
-            out.append(f"{start}- {_write_number(item)}")
+            out.append(f"{start}- {write_number(item)}")
         start, written = pad, True
     return written
 
 
-def _write_number(value: Any) -> str:
+def write_number(value: Any) -> str:
+    """Return a number or truth value with the line break that ends it.
+
+    Raises:
+        NotCoveredError: It is neither.
+    """
     kind = type(value)
     if kind is bool:
         return "true\n" if value else "false\n"

@@ -65,6 +65,14 @@ Any other name in the sense of ``str.isidentifier`` is written as it stands: it 
 made of letters, digits and underscores, and begins with no digit.
 """
 
+PLAIN_IN_JSON = (
+    rf"[{re.escape(''.join(sorted({*_FREE_FIRST, *_WORD_FIRST} - set(chr(92)))))}][ !$-9;-\[\]-~]*+(?<! )"
+)
+"""What finds, between the quotes of a JSON text, a common text, or one that is read as a value.
+
+In ASCII, and without a backslash, a colon and a number sign, which need a look at what follows them.
+"""
+
 _ESCAPES = {
     "\0": "\\0",
     "\x07": "\\a",

@@ -1,0 +1,259 @@
+"""Minimal YAML of JSON texts, written without parsing those whose shape is known.
+
+An action gives results of the same few shapes: the same keys in the same order,
+other texts and numbers. What is written around these is the same as well, so one
+search finds them in the text and they are put into what was written once. That
+takes a third of the time of parsing the text and writing the value.
+
+A JSON text without a backslash is cut at its quotes: what stands at odd places is
+a key or a text, the rest is structure and numbers. Two texts of which all keys,
+all structure and all empty texts are the same have values that differ in texts
+and numbers only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from antiphon_client.minimal_yaml.fast import write_entries, write_number
+from antiphon_client.minimal_yaml.scalars import PLAIN_IN_JSON, READ_AS_VALUES, is_common_text, write_text
+
+_LEARNED_AFTER = 32
+"""Texts that are parsed before a shape is learned, which takes as long as parsing some 100 of them."""
+_CHARACTERS, _PLACES = 16 * 1024, 32
+"""Characters, and texts and numbers, of a text whose shape is learned, at most: some 5 ms of work."""
+_VARIANTS = 4
+"""Shapes with one name and one number of quotes, at most."""
+_MOST_CHARACTERS = 4 * 1024 * 1024
+"""Characters of all that is learned, about, before it is forgotten."""
+
+_NUMBER = re.compile(r"(-?[0-9]++(?:\.[0-9]++)?+(?:[eE][-+]?[0-9]++)?+|true|false)")
+"""Find numbers and truth values between texts: in JSON, nothing else there has their characters."""
+_ANY_TEXT = r'[^"\\\x00-\x1f]++'
+_WHOLE_NUMBER = r"(?:-?[1-9][0-9]{0,17}|0|true|false)"
+"""A number or truth value that is written as it stands."""
+
+_FIRST, _LAST = "\ue000", "\ue001"
+_PLACE = re.compile(f"{_FIRST}([0-9]+){_LAST}")
+"""Find what stands for a text or number while a shape is learned: a text that is written as it stands."""
+
+_decode = json.JSONDecoder().decode
+
+_Pick = Callable[[Sequence[str]], tuple[str, ...]]
+
+
+class _Place(NamedTuple):
+    """A text or a number between what all texts of a shape have in common.
+
+    Attributes:
+        is_text: Whether it is a text.
+        is_plain: Whether it is always written as it stands.
+    """
+
+    is_text: bool
+    is_plain: bool
+
+    @property
+    def pattern(self) -> str:
+        """What finds it, as a group."""
+        if self.is_text:
+            return f'"({PLAIN_IN_JSON if self.is_plain else _ANY_TEXT})"'
+        return f"({_WHOLE_NUMBER})" if self.is_plain else _NUMBER.pattern
+
+    def written(self, found: str) -> str | None:
+        """Return what was found as it is written; None where it is left out or depends on its indent."""
+        if not self.is_text:
+            return write_number(_decode(found))[:-1]
+        if is_common_text(found):
+            return found
+        if found.isprintable() and not found.isspace():
+            return write_text(found, "")[:-1]
+        return None
+
+
+class _Shape:
+    """What some texts have in common.
+
+    Attributes:
+        common: What stands before, between and after their places.
+        places: The places.
+    """
+
+    def __init__(self, common: tuple[str, ...], places: Sequence[_Place], template: str) -> None:
+        """Set up.
+
+        Args:
+            common: As the attribute.
+            places: As the attribute.
+            template: What is written, to be formatted with the texts and numbers.
+        """
+        self.common = common
+        self.places = places
+        self._template = template
+        patterns = [re.escape(common[0])]
+        for place, after in zip(places, common[1:], strict=True):
+            patterns += (place.pattern, re.escape(after))
+        self._find = re.compile("".join(patterns)).fullmatch
+        self._words = _picker([i for i, place in enumerate(places) if place.is_text and place.is_plain])
+        self._others = [(i, place) for i, place in enumerate(places) if not place.is_plain]
+
+    def written(self, text: str) -> str | None:
+        """Return what is written for a text of this shape; None for one of another, or to be parsed."""
+        match = self._find(text)
+        if match is None:
+            return None
+        found: Sequence[str] = match.groups()
+        if not READ_AS_VALUES.isdisjoint(self._words(found)):
+            return None
+        if self._others:
+            changed = list(found)
+            for index, place in self._others:
+                written = place.written(found[index])
+                if written is None:
+                    return None
+                changed[index] = written
+            found = tuple(changed)
+        return self._template % found
+
+    def widened(self, other: _Shape) -> _Shape:
+        """Return the shape of the texts of this one and of another that has the same in common."""
+        both = zip(self.places, other.places, strict=True)
+        places = [_Place(mine.is_text, mine.is_plain and its.is_plain) for mine, its in both]
+        return _Shape(self.common, places, self._template)
+
+
+class _Seen:
+    """What was seen of texts with one name and one number of quotes."""
+
+    __slots__ = ("parsed", "shapes")
+
+    def __init__(self) -> None:
+        self.parsed = 0
+        self.shapes: tuple[_Shape, ...] = ()
+
+    @property
+    def is_worth_learning(self) -> bool:
+        """Whether to learn the shape of the text that is parsed now: ever more rarely where it was no use."""
+        return self.parsed >= _LEARNED_AFTER and self.parsed & (self.parsed - 1) == 0
+
+    def learn(self, shape: _Shape) -> None:
+        """Keep a shape, together with the one that has the same in common, and drop the oldest."""
+        same = [each.widened(shape) for each in self.shapes if each.common == shape.common]
+        others = [each for each in self.shapes if each.common != shape.common]
+        self.shapes = (*(same or [shape]), *others)[:_VARIANTS]
+
+
+class JsonEntries:
+    """Writes entries of a mapping whose values are JSON texts, and learns their shapes; from any thread.
+
+    What it gives does not depend on what it has learned.
+    """
+
+    def __init__(self, key: str, pad: str) -> None:
+        """Begin with nothing.
+
+        Args:
+            key: The entries' key.
+            pad: The mapping's indent, which every line begins with.
+        """
+        self._key = key
+        self._pad = pad
+        self._seen: dict[tuple[str, int], _Seen] = {}
+        self._characters = 0
+
+    def write(self, name: str, text: str) -> str:
+        """Return the lines of an entry, each with its line break; none where nothing is left of the value.
+
+        Args:
+            name: What gives such texts: an action's.
+            text: The JSON text of the value.
+
+        Raises:
+            json.JSONDecodeError: It is none.
+
+        Cost: some 3 µs for an object of a dozen entries whose shape is known, three times that elsewhere.
+        """
+        seen = self._seen.get((name, text.count('"')))
+        if seen is None:
+            self._begin(name, text)
+            return self._parsed(text)
+        for shape in seen.shapes:
+            written = shape.written(text)
+            if written is not None:
+                return written
+        seen.parsed += 1
+        if seen.is_worth_learning and len(text) <= _CHARACTERS:
+            learned = _learned_shape(text, self._written)
+            if learned is not None:
+                self._characters += 16 * len(text)
+                seen.learn(learned)
+        return self._parsed(text)
+
+    def _begin(self, name: str, text: str) -> None:
+        if self._characters > _MOST_CHARACTERS:
+            self._seen.clear()
+            self._characters = 0
+        self._characters += len(name) + 256
+        self._seen[name, text.count('"')] = _Seen()
+
+    def _parsed(self, text: str) -> str:
+        return self._written(_decode(text))
+
+    def _written(self, value: Any) -> str:
+        return write_entries({self._key: value}, self._pad)
+
+
+def _learned_shape(text: str, write: Callable[[Any], str]) -> _Shape | None:
+    """Return the shape of a JSON text; None where it has none that could be told.
+
+    Args:
+        text: The text.
+        write: Writes an entry with a value.
+    """
+    if "\\" in text:
+        return None
+    common, places = _divided(text.split('"'))
+    if len(places) > _PLACES:
+        return None
+    marks = [f'"{_FIRST}{number}{_LAST}"' for number in range(len(places))]
+    yaml = write(_decode("".join([part for pair in zip(common, [*marks, ""], strict=True) for part in pair])))
+    # A key that stands twice has one value only.
+    if [int(number) for number in _PLACE.findall(yaml)] != [*range(len(places))]:
+        return None
+    return _Shape(common, places, _PLACE.sub("%s", yaml.replace("%", "%%")))
+
+
+def _divided(pieces: Sequence[str]) -> tuple[tuple[str, ...], list[_Place]]:
+    """Return what is common to a text and those of its shape, and the places between.
+
+    Args:
+        pieces: The text, cut at its quotes.
+    """
+    common = [""]
+    places: list[_Place] = []
+    for index, piece in enumerate(pieces):
+        if index % 2 == 0:
+            first, *rest = _NUMBER.split(piece)
+            common[-1] += first
+            for number, after in zip(rest[::2], rest[1::2], strict=True):
+                places.append(_Place(False, re.fullmatch(_WHOLE_NUMBER, number) is not None))
+                common.append(after)
+        elif not piece or pieces[index + 1].lstrip().startswith(":"):
+            # An empty text is left out, and a key is none of the values.
+            common[-1] += f'"{piece}"'
+        else:
+            is_plain = re.fullmatch(PLAIN_IN_JSON, piece) is not None and piece not in READ_AS_VALUES
+            places.append(_Place(True, is_plain))
+            common.append("")
+    return tuple(common), places
+
+
+def _picker(indexes: Sequence[int]) -> _Pick:
+    """Return what picks the items at these indexes, as a tuple."""
+    if len(indexes) > 1:
+        return itemgetter(*indexes)
+    return lambda items: tuple([items[index] for index in indexes])
