@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1.message_pb2 import Message
@@ -15,7 +16,7 @@ from antiphon_client.errors import (
 )
 from compiler_service.folded.digests import follow
 from compiler_service.folded.division import divide, placed
-from compiler_service.folded.findings import Findings, join_findings
+from compiler_service.folded.findings import Findings, overview
 from compiler_service.folded.fold import Prefix
 from compiler_service.folded.history import FoldedHistory
 from compiler_service.folded.outcome import FoldedOutcome
@@ -54,7 +55,8 @@ def compile_folded(state: CompileState) -> CompileState:
     messages = state.messages if state.plain is None else state.plain
     division = divide(messages, () if former is None else former.held)
     opening, settled, tail = settle(division, messages)
-    found = join_findings([opening.findings, *[stretch.findings for stretch in settled], tail.findings])
+    findings = [opening.findings, *[stretch.findings for stretch in settled], tail.findings]
+    found = overview(findings)
     refuse_unknown(found.unknown)
     system, excluded, interrupted = screen_system(state.system, found.excluded, found.interrupted)
     found = found._replace(excluded=tuple(excluded), interrupted=tuple(interrupted))
@@ -71,7 +73,7 @@ def compile_folded(state: CompileState) -> CompileState:
     trail = follow(None if former is None else former.trail, first[0].rows if first else (), settled)
     outcome = FoldedOutcome(
         stretches=stretches,
-        first_notes=_first_notes(found, summary_notes),
+        first_notes=_first_notes(found, _unanswered(found.calls, findings), summary_notes),
         history=FoldedHistory(placed(opening.length, settled), trail),
         digest=trail.ending(last.rows),
     )
@@ -103,15 +105,23 @@ def _check_order(stretches: Sequence[Stretch], system: Message | None) -> None:
         raise FirstMessageNotInstructionError(_FIRST, metadata={"message_id": first_assistant})
 
 
-def _first_notes(found: Findings, summary_notes: Sequence[Note]) -> tuple[Note, ...]:
-    answered = set(found.answered) if found.calls else ()
-    calls = [message_id for message_id in found.calls if message_id not in answered]
+def _unanswered(calls: Sequence[str], findings: Sequence[Findings]) -> list[str]:
+    """Return the calls that no response names, of those without one in their own stretch."""
+    if not calls:
+        return []
+    answered = frozenset(chain.from_iterable([found.answered for found in findings]))
+    return [message_id for message_id in calls if message_id not in answered]
+
+
+def _first_notes(
+    found: Findings, unanswered: Sequence[str], summary_notes: Sequence[Note]
+) -> tuple[Note, ...]:
     return (
         *notes_about(notes_pb.COMPILE_NOTE_KIND_EXCLUDED_DROPPED, found.excluded),
         *notes_about(notes_pb.COMPILE_NOTE_KIND_INTERIM_DROPPED, found.interim),
         *notes_about(notes_pb.COMPILE_NOTE_KIND_INTERRUPTED_KEPT, found.interrupted),
         *summary_notes,
         *notes_about(notes_pb.COMPILE_NOTE_KIND_GENERIC_DROPPED, found.generic),
-        *notes_about(notes_pb.COMPILE_NOTE_KIND_UNANSWERED_CALL_DROPPED, calls),
+        *notes_about(notes_pb.COMPILE_NOTE_KIND_UNANSWERED_CALL_DROPPED, unanswered),
         *notes_about(notes_pb.COMPILE_NOTE_KIND_BLOCKS_NOT_RENDERED, found.with_blocks),
     )

@@ -26,9 +26,9 @@ class Findings(NamedTuple):
         with_blocks: Records of which blocks are left out.
         unknown: Messages of an unknown kind or status.
         unknown_blocks: Instructions that would need blocks of an unknown kind.
-        consecutive: Instructions that directly follow another, each after that other.
         summaries: The summary records themselves.
         leading: The first record that is not the system's, of each stretch that has one.
+        consecutive: Instructions that directly follow another, each after that other.
         answered: The action requests that responses name.
         finals: The action requests that final responses answer.
         interims: The action requests that interim responses name, left out or not.
@@ -46,9 +46,9 @@ class Findings(NamedTuple):
     with_blocks: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     unknown_blocks: tuple[str, ...] = ()
-    consecutive: tuple[tuple[str, str], ...] = ()
     summaries: tuple[Message, ...] = ()
     leading: tuple[str, ...] = ()
+    consecutive: tuple[tuple[str, str], ...] = ()
     answered: tuple[str, ...] = ()
     finals: tuple[str, ...] = ()
     interims: tuple[str, ...] = ()
@@ -56,6 +56,19 @@ class Findings(NamedTuple):
     moved: tuple[Note, ...] = ()
     merged: tuple[Note, ...] = ()
     rendered: tuple[Note, ...] = ()
+
+
+_OVERVIEW = Findings._fields.index("consecutive")
+"""Findings before this one are what rules of the whole selection look at; few messages have any."""
+
+
+def overview(findings: Iterable[Findings]) -> Findings:
+    """Return what rules look at, of stretches that follow each other, as that of one; all else is left out.
+
+    Cost: a few steps for each stretch.
+    """
+    columns: Iterable[tuple[Any, ...]] = zip(*[each[:_OVERVIEW] for each in findings], strict=True)
+    return Findings(*[tuple(chain.from_iterable(column)) for column in columns])
 
 
 def join_findings(findings: Iterable[Findings]) -> Findings:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from antiphon_client.edge.allocator import spare_pages
 from antiphon_client.edge.collection import spare_collection
 from compiler_service.folded.ahead import PartsFolder
 from compiler_service.folded.plain import read_records
@@ -81,6 +82,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     with socket.socket(fileno=int(sys.argv[1])) as end:
+        spare_pages()
         spare_collection()
         serve(end)
 

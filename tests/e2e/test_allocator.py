@@ -17,6 +17,9 @@ import pytest
 from antiphon.compiler.v1.compiler_service_pb2_grpc import CompilerServiceStub
 from antiphon.compiler.v1.target_pb2 import ListTargetsRequest
 from antiphon_client.edge.allocator import spare_pages
+from compiler_service.workers.child import Child
+from compiler_service.workers.frames import FINISH, READY, TAKE, framed
+from tests.support.history import assistant, instruction
 from tests.support.programs import program
 
 HEAP_BYTES = 64 * 2**20
@@ -75,6 +78,33 @@ print([faults() for _ in range(5)])
     first, *others = json.loads(done.stdout)
     assert first > 5000
     assert max(others) < 500
+
+
+def _faults(process_id: int) -> int:
+    """Return how many pages a process has been given so far."""
+    return int(Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[7])
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the options are glibc's")
+def test_a_folding_worker_uses_its_memory_again() -> None:
+    # Some 200 KiB to it and 400 KiB back: more than glibc keeps by itself.
+    messages = [instruction(number, "x" * 4096) for number in range(0, 96, 2)]
+    answers = [assistant(number, "y" * 64) for number in range(1, 97, 2)]
+    both = [message for pair in zip(messages, answers, strict=True) for message in pair]
+    taken = (0, [message.id for message in both], [message.SerializeToString() for message in both])
+    worker = Child()
+    try:
+        assert worker.hear(30) == READY
+        faults = []
+        for call in range(1, 9):
+            before = _faults(worker.process_id or 0)
+            worker.tell(framed((TAKE, call, *taken)), 30)
+            worker.tell(framed((FINISH, call)), 30)
+            assert worker.hear(30)[1]
+            faults.append(_faults(worker.process_id or 0) - before)
+    finally:
+        worker.close()
+    assert max(faults[4:]) < 50, faults
 
 
 @pytest.mark.parametrize("failure", [AttributeError, OSError, TypeError])
