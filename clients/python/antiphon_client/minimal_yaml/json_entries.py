@@ -24,7 +24,7 @@ from antiphon_client.minimal_yaml.scalars import PLAIN_IN_JSON, READ_AS_VALUES, 
 
 _LEARNED_AFTER = 32
 """Texts that are parsed before a shape is learned, which takes as long as parsing some 100 of them."""
-_CHARACTERS, _PLACES = 16 * 1024, 32
+_CHARACTERS, _PLACES = 4 * 1024, 32
 """Characters, and texts and numbers, of a text whose shape is learned, at most: some 5 ms of work."""
 _VARIANTS = 4
 """Shapes with one name and one number of quotes, at most."""
