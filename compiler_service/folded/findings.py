@@ -67,11 +67,14 @@ def overview(findings: Iterable[Findings]) -> Findings:
 
     Cost: a few steps for each stretch.
     """
-    columns: Iterable[tuple[Any, ...]] = zip(*[each[:_OVERVIEW] for each in findings], strict=True)
-    return Findings(*[tuple(chain.from_iterable(column)) for column in columns])
+    return _joined([each[:_OVERVIEW] for each in findings])
 
 
 def join_findings(findings: Iterable[Findings]) -> Findings:
     """Return the findings of stretches that follow each other as those of one."""
+    return _joined(findings)
+
+
+def _joined(findings: Iterable[tuple[Any, ...]]) -> Findings:
     columns: Iterable[tuple[Any, ...]] = zip(*findings, strict=True)
     return Findings(*[tuple(chain.from_iterable(column)) for column in columns])
