@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _Job = tuple[Callable[[ReadTransaction], Any], "asyncio.Future[Any]"]
+_Jobs = queue.SimpleQueue["_Job | None"]
 
 
 class ReaderPool:
-    """A few threads that take reads from one queue.
+    """A few threads that read; of those with nothing to do the one that read last is next.
 
-    A queue and a future a read, rather than an executor: handing a read over
-    and back costs a third as much.
+    Its pages are in its connection's cache, and in the processor's; and of few reads at
+    once few connections fill a cache. A queue and a future a read, rather than an executor:
+    handing a read over and back costs a third as much.
     """
 
     def __init__(
@@ -49,7 +52,10 @@ class ReaderPool:
             apsw.Error: A connection cannot be opened.
         """
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle: list[_Jobs] = []
+        """The queues of threads with nothing to do, the one that read last at the end."""
+        self._waiting: deque[_Job] = deque()
         self._closed = False
         self._keys = store_keys
         self._connections: list[apsw.Connection] = []
@@ -79,15 +85,20 @@ class ReaderPool:
         if self._closed:
             raise ShuttingDownError("the store is closing")
         future: asyncio.Future[T] = self._loop.create_future()
-        self._queue.put((work, future))
+        job: _Job = (work, future)
+        with self._lock:
+            if self._idle:
+                self._idle.pop().put(job)
+            else:
+                self._waiting.append(job)
         return await future
 
     async def close(self) -> None:
         """Refuse new works, finish those that wait, close the connections."""
-        if not self._closed:
+        with self._lock:
             self._closed = True
-            for _ in self._threads:
-                self._queue.put(None)
+            while self._idle:
+                self._idle.pop().put(None)
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
         self._close_connections()
@@ -97,28 +108,49 @@ class ReaderPool:
             connection.close()
         self._connections.clear()
 
+    def _enlist(self, jobs: _Jobs) -> None:
+        """Give a thread what it is to do next by its queue, now or when there is work; None for the end."""
+        with self._lock:
+            if self._waiting:
+                jobs.put(self._waiting.popleft())
+            elif self._closed:
+                jobs.put(None)
+            else:
+                self._idle.append(jobs)
+
     def _run(self, connection: apsw.Connection) -> None:
         transaction = SqliteReadTransaction(connection, self._keys)
-        while (job := self._queue.get()) is not None:
+        jobs: _Jobs = queue.SimpleQueue()
+        self._enlist(jobs)
+        while (job := jobs.get()) is not None:
             work, future = job
-            result: Any = None
-            failure: BaseException | None = None
-            try:
-                connection.execute("BEGIN")
-                try:
-                    result = work(transaction)
-                except BaseException as error:
-                    end_statements(error)
-                    raise
-                finally:
-                    # SQLite ends the transaction itself over an input/output error.
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-            except BaseException as error:
-                failure = translate(error, connection)
+            result, failure = _outcome(work, transaction, connection)
+            # First: what is asked for next, once this is known, is then this thread's.
+            self._enlist(jobs)
             # The loop may be closed by now: then nobody is left to be told.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(_resolve, future, result, failure)
+            # Not while it waits: a result may be large.
+            del job, work, future, result, failure
+
+
+def _outcome(
+    work: Callable[[ReadTransaction], Any], transaction: SqliteReadTransaction, connection: apsw.Connection
+) -> tuple[Any, BaseException | None]:
+    """Run a work in a transaction of its own; return its result, or None and how it failed."""
+    try:
+        connection.execute("BEGIN")
+        try:
+            return work(transaction), None
+        except BaseException as error:
+            end_statements(error)
+            raise
+        finally:
+            # SQLite ends the transaction itself over an input/output error.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+    except BaseException as error:
+        return None, translate(error, connection)
 
 
 def _resolve(future: asyncio.Future[Any], result: Any, failure: BaseException | None) -> None:
