@@ -39,7 +39,12 @@ def build_server(settings: CompilerSettings, history_channel: grpc.aio.Channel |
     stub = None if history_channel is None else history_service_pb2_grpc.HistoryServiceStub(history_channel)
     workers = FoldingWorkers(settings.folding_workers)
     servicer = CompilerServicer(
-        stub, settings.limits, Counters(settings.vocabularies), settings.cache_bytes, workers
+        stub,
+        settings.limits,
+        Counters(settings.vocabularies),
+        settings.cache_bytes,
+        workers,
+        settings.ready_bytes,
     )
     return ServiceServer(
         settings,

@@ -63,6 +63,7 @@ class CompilerServicer(CompilerServiceServicer):
         counters: Counters = ESTIMATE_ONLY,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         workers: FoldingWorkers | None = None,
+        ready_bytes: int = 0,
     ) -> None:
         """Set up the servicer.
 
@@ -72,8 +73,9 @@ class CompilerServicer(CompilerServiceServicer):
             counters: The token counters there are.
             cache_bytes: Memory of branches that are kept, at most; 0 keeps none.
             workers: Fold beside this process; None for none. The caller starts and closes them.
+            ready_bytes: Memory of branches that are kept that is fetched now.
         """
-        self._branches = BranchReader(history_stub, limits, cache_bytes, workers)
+        self._branches = BranchReader(history_stub, limits, cache_bytes, workers, ready_bytes)
         self._limits = limits
         self._counters = counters
 

@@ -57,6 +57,7 @@ def build_server(settings: HistorySettings, store: HistoryStore) -> ServiceServe
         watch_times=times,
         keeping=keeping,
         snapshot_cache_bytes=settings.snapshot_cache_bytes,
+        ready_bytes=settings.ready_bytes,
     )
     exchange = ExchangeServicer(timely, settings.limits, watch_times=times)
 

@@ -75,6 +75,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         watch_times: WatchTimes = DEFAULT_TIMES,
         keeping: Keeping = DEFAULT_KEEPING,
         snapshot_cache_bytes: int = DEFAULT_CACHE_BYTES,
+        ready_bytes: int = 0,
     ) -> None:
         """Set up the servicer.
 
@@ -87,6 +88,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
             watch_times: How long a watch is quiet.
             keeping: How long deleted branches and former revisions are kept.
             snapshot_cache_bytes: Bytes of encoded snapshots and pages kept in memory; 0 keeps none.
+            ready_bytes: Bytes of them for which memory is fetched now.
         """
         self._store = store
         self._limits = limits
@@ -94,7 +96,7 @@ class HistoryServicer(history_service_pb2_grpc.HistoryServiceServicer):
         self._watch_times = watch_times
         self._keeping = keeping
         self._signals = Signals()
-        self._cache = SnapshotCache(snapshot_cache_bytes)
+        self._cache = SnapshotCache(snapshot_cache_bytes, ready_bytes)
         self._snapshots = SnapshotFrames(store, limits, self._cache, trimming=keeping.revisions > 0)
         self._pages = MessagePages(store, limits, self._cache)
         self._write_calls = WriteCalls(clock)

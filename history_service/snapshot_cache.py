@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from antiphon_client.edge.metrics import Figure
+from antiphon_client.edge.ready_memory import ReadyMemory
 from history_service.domain.lists import KnownPage
 from history_service.domain.reads import Snapshot
 from history_service.snapshot_stream import Batch
@@ -85,13 +86,15 @@ class SnapshotCache:
     frames that are being gathered.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, ready_bytes: int = 0) -> None:
         """Keep nothing yet.
 
         Args:
             max_bytes: Bytes of frames kept at most; 0 keeps none.
+            ready_bytes: Bytes of them for which memory is fetched now.
         """
         self._max_bytes = max_bytes
+        self._ready = ReadyMemory(min(ready_bytes, max_bytes))
         self._kept: OrderedDict[_Branch, KeptFrames | KeptPage] = OrderedDict()
         self._bytes = 0
         self._gathered = 0
@@ -185,6 +188,7 @@ class SnapshotCache:
         self._remove(branch)
         self._kept[branch] = kept
         self._bytes += kept.size
+        self._ready.give(kept.size)
         while self._bytes > self._max_bytes or len(self._kept) > MOST_KEPT:
             self._remove(next(iter(self._kept)))
 

@@ -12,7 +12,13 @@ from typing import Any, TypeVarTuple
 import pytest
 from hypothesis import settings
 
+from tests.support.programs import NOTHING_READY
+
 Ts = TypeVarTuple("Ts")
+# Of servers that tests run in their own process, as of programs.
+for name, value in NOTHING_READY.items():
+    os.environ.setdefault(name, value)
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 

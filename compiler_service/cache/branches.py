@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from antiphon_client.edge.ready_memory import SMALL_BYTES, ReadyMemory
 from antiphon_client.snapshot import AssembledSnapshot
 from compiler_service.folded.history import FoldedHistory
 
@@ -56,12 +57,14 @@ class BranchCache:
     good for whoever has it when it goes.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, ready_bytes: int = 0) -> None:
         """Keep nothing yet.
 
         Args:
             max_bytes: Memory of all that is kept, at most; 0 keeps nothing.
+            ready_bytes: What of it is fetched now.
         """
+        self._ready = ReadyMemory(min(ready_bytes, max_bytes), for_objects=True)
         self._max_bytes = max_bytes
         self._kept: OrderedDict[BranchAddress, KeptBranch] = OrderedDict()
         self._memory_bytes = 0
@@ -95,6 +98,8 @@ class BranchCache:
             return
         self._kept[address] = branch
         self._memory_bytes += branch.memory_bytes
+        of_objects = _object_bytes(branch.snapshot)
+        self._ready.give(branch.memory_bytes - of_objects, of_objects)
         while self._memory_bytes > self._max_bytes:
             self.drop(next(iter(self._kept)))
 
@@ -103,6 +108,12 @@ class BranchCache:
         former = self._kept.pop(address, None)
         if former is not None:
             self._memory_bytes -= former.memory_bytes
+
+
+def _object_bytes(snapshot: AssembledSnapshot) -> int:
+    """Return how much of a snapshot's memory small objects take: ids, and messages where most are short."""
+    count, size = len(snapshot.messages), snapshot.message_bytes
+    return count * _MESSAGE_BYTES + (size if size < count * SMALL_BYTES else 0)
 
 
 def _is_later(one: AssembledSnapshot, other: AssembledSnapshot) -> bool:

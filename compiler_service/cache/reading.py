@@ -103,6 +103,7 @@ class BranchReader:
         limits: Limits,
         cache_bytes: int,
         workers: FoldingWorkers | None = None,
+        ready_bytes: int = 0,
     ) -> None:
         """Set up the reader.
 
@@ -111,10 +112,11 @@ class BranchReader:
             limits: Gives ``snapshot_bytes``.
             cache_bytes: Memory of what is kept, at most; 0 keeps nothing.
             workers: Fold beside this process; None for none.
+            ready_bytes: Memory of what is kept that is fetched now.
         """
         self._stub = stub
         self._limits = limits
-        self._cache = BranchCache(cache_bytes)
+        self._cache = BranchCache(cache_bytes, ready_bytes)
         self._workers = workers
         self._hits = self._misses = 0
 

@@ -70,6 +70,7 @@ class OptionParser(argparse.ArgumentParser):
         add("--inflight-bytes", metavar="N", help="their bytes; more are OVERLOADED (256 MiB)")
         add("--inflight-watches", metavar="N", help="watches served at once, beside the calls (1024)")
         add("--client-streams", metavar="N", help="open streams of one caller; more are OVERLOADED (512)")
+        add("--ready-bytes", metavar="N", help="memory for caches that is fetched at the start (64 MiB)")
         add(
             "--limit",
             metavar="NAME=N",

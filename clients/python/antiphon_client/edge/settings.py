@@ -7,11 +7,12 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
-from annotated_types import Ge, Gt
+from annotated_types import Ge, Gt, Le
 from pydantic import field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from antiphon_client.edge.addresses import TcpAddress, UnixAddress, check_reach, parse_address
+from antiphon_client.edge.ready_memory import DEFAULT_READY_BYTES, MOST_READY_BYTES
 from antiphon_client.edge.tls import TlsFiles
 from antiphon_client.edge.tokens import read_grants
 from antiphon_client.edge.tracing import Tracing
@@ -57,6 +58,8 @@ class EdgeSettings(BaseSettings):
         client_streams: Streams that one caller may have open: watches, snapshots, exports,
             imports; more are OVERLOADED. A caller is a tenant, or else an address
             without its port; all callers on a unix socket are one.
+        ready_bytes: Memory for the cache of branches that is fetched at the start, so that no
+            call waits for it; not more than the cache takes.
         limits: The size limits of the contract.
     """
 
@@ -79,6 +82,7 @@ class EdgeSettings(BaseSettings):
     inflight_bytes: Annotated[int, Ge(1)] = 256 * _MIB
     inflight_watches: Annotated[int, Ge(1)] = 1024
     client_streams: Annotated[int, Ge(1)] = 512
+    ready_bytes: Annotated[int, Ge(0), Le(MOST_READY_BYTES)] = DEFAULT_READY_BYTES
     limits: Limits = DEFAULT_LIMITS
 
     @field_validator("listen")
