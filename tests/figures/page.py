@@ -38,6 +38,11 @@ machine gave two busy processes half of its speed each, `make bench ARGS="--only
 3.11.2 gave 10.6 to 12.6 (cold, with tools), 7.8 to 9.0 (cold, without), 166 to 206 and 9.2 to 13.3 (warm,
 with and without) in four runs; 18.6, 9.9, 270 and 15.3 some hours before, when it was quiet.
 
+On a host that computes a third faster, with CPython 3.11.7, seven runs on 2026-12-01 gave 10.2 to 15.0, 7.6
+to 10.1, 163 to 191 and 11.6 to 15.3: the reference, one process that never waits, took 160 ms in all of them,
+the cold compile 10 ms in the best seconds and 17 in others. A virtual CPU that has slept is half as fast at
+first there, and a new page of memory took up to 13 µs; all on one CPU and without a worker took 13 to 14.
+
 From 2026-12-01 on every process of the bench keeps memory that it freed, a peer's as well
 (`tests/bench/memory.py`). At glibc's defaults a client that is sent two megabytes may fetch a thousand
 pages anew for each such reply, or none, by where its other blocks lie: up to a quarter of a warm compile
