@@ -188,8 +188,9 @@ class SnapshotCache:
         self._remove(branch)
         self._kept[branch] = kept
         self._bytes += kept.size
-        self._ready.give(kept.size)
+        self._ready.grown_to(self._bytes)
         while self._bytes > self._max_bytes or len(self._kept) > MOST_KEPT:
+            self._ready.end()
             self._remove(next(iter(self._kept)))
 
     def _remove(self, branch: _Branch) -> None:

@@ -68,6 +68,8 @@ class BranchCache:
         self._max_bytes = max_bytes
         self._kept: OrderedDict[BranchAddress, KeptBranch] = OrderedDict()
         self._memory_bytes = 0
+        self._object_bytes = 0
+        """What small objects have of it."""
 
     def __len__(self) -> int:
         """Return how many branches are kept."""
@@ -98,9 +100,10 @@ class BranchCache:
             return
         self._kept[address] = branch
         self._memory_bytes += branch.memory_bytes
-        of_objects = _object_bytes(branch.snapshot)
-        self._ready.give(branch.memory_bytes - of_objects, of_objects)
+        self._object_bytes += _object_bytes(branch.snapshot)
+        self._ready.grown_to(self._memory_bytes - self._object_bytes, self._object_bytes)
         while self._memory_bytes > self._max_bytes:
+            self._ready.end()
             self.drop(next(iter(self._kept)))
 
     def drop(self, address: BranchAddress) -> None:
@@ -108,6 +111,7 @@ class BranchCache:
         former = self._kept.pop(address, None)
         if former is not None:
             self._memory_bytes -= former.memory_bytes
+            self._object_bytes -= _object_bytes(former.snapshot)
 
 
 def _object_bytes(snapshot: AssembledSnapshot) -> int:
