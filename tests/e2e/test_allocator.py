@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import platform
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,7 +22,7 @@ from antiphon_client.edge.allocator import spare_pages
 from compiler_service.workers.child import Child
 from compiler_service.workers.frames import FINISH, READY, TAKE, framed
 from tests.support.history import assistant, instruction
-from tests.support.programs import program
+from tests.support.programs import program, run_script
 
 HEAP_BYTES = 64 * 2**20
 """What glibc reserves for a part of an arena that is not the first one, at a multiple of itself."""
@@ -73,14 +70,7 @@ def faults():
 spare_pages()
 print([faults() for _ in range(5)])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    first, *others = json.loads(done.stdout)
+    first, *others = json.loads(run_script(script))
     assert first > 5000
     assert max(others) < 500
 

@@ -29,6 +29,18 @@ def _environment() -> dict[str, str]:
     return kept | NOTHING_READY | {"PYTHONPATH": paths}
 
 
+def run_script(script: str) -> str:
+    """Run Python code in an interpreter of its own, with the tester's packages; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
 @dataclass
 class Program:
     """A running service.

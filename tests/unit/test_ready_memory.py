@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
 import sys
 
 import pytest
@@ -14,7 +12,10 @@ from antiphon_client.edge.ready_memory import ReadyMemory
 from antiphon_client.snapshot import AssembledSnapshot
 from compiler_service.cache.branches import BranchAddress, BranchCache, kept_branch
 from compiler_service.settings import CompilerSettings
+from history_service.domain.lists import KnownPage
 from history_service.settings import HistorySettings
+from history_service.snapshot_cache import KeptPage, SnapshotCache
+from tests.support.programs import run_script
 
 MIB = 2**20
 
@@ -84,18 +85,11 @@ before = faults()
 objects = [bytes(470) for _ in range(20 * 2048)]
 print(faults() - before)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
     # Some 5,000 without.
-    assert int(done.stdout) < 500
+    assert int(run_script(script)) < 500
 
 
-def test_a_cache_that_is_full_has_nothing_waiting() -> None:
+def test_a_compilers_cache_that_is_full_has_nothing_waiting() -> None:
     cache = BranchCache(8 * MIB, 8 * MIB)
     assert len(cache._ready) == 2
     for number in range(200):
@@ -114,6 +108,18 @@ def test_a_cache_that_is_full_has_nothing_waiting() -> None:
     for number in range(200):
         cache.drop(BranchAddress("", str(number)))
     assert (cache.memory_bytes, cache._object_bytes) == (0, 0)
+
+
+def test_a_history_services_cache_that_lets_go_has_nothing_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    # By number, long before it is full.
+    monkeypatch.setattr("history_service.snapshot_cache.MOST_KEPT", 3)
+    cache = SnapshotCache(64 * MIB, 64 * MIB)
+    waiting = []
+    for number in range(4):
+        page = KeptPage(KnownPage("i", 1, 1, MIB, "m"), 0, bytes(MIB))
+        cache.keep_page("", str(number), page, cache.drops)
+        waiting.append(len(cache._ready))
+    assert waiting == [59, 58, 57, 0]
 
 
 @pytest.mark.parametrize("for_objects", [False, True])

@@ -31,7 +31,7 @@ def in_a_loop(scene: Callable[[Path], Coroutine[Any, Any, None]]) -> Callable[[P
 
     @wraps(scene)
     def test(tmp_path: Path) -> None:
-        asyncio.run(scene(tmp_path))
+        asyncio.run(asyncio.wait_for(scene(tmp_path), SECONDS))
 
     return test
 
