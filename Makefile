@@ -9,6 +9,7 @@ ADAPTERS := .venv-adapters
 BROKERS := redis-server nats-server
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+C_SOURCES := $(wildcard clients/python/antiphon_client/*/_compiled.c compiler_service/_compiled.c compiler_service/*/_compiled.c)
 WORKERS ?= 2
 KILLS ?= 50
 CUTS ?= 1000
@@ -29,7 +30,7 @@ WORK ?= append batch mailbox compile
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test adapters adapters-bench lint format lock proto proto-check proto-freeze bench bench-peers bench-brokers profile layout crash crash-exchange crash-watch chaos flood soak programs postgres crash-postgres failover properties fuzz retries determinism figures gateway polyglot clean
+.PHONY: help setup compiled-parts run serve test adapters adapters-bench lint format lock proto proto-check proto-freeze bench bench-peers bench-brokers profile layout crash crash-exchange crash-watch chaos flood soak programs postgres crash-postgres failover properties fuzz retries determinism figures gateway polyglot clean
 MAKEFLAGS += --no-print-directory
 
 help: ## Show this list.
@@ -37,7 +38,7 @@ help: ## Show this list.
 
 setup: $(STAMP) ## Make .venv with the locked dependencies (every target does this when needed).
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock pyproject.toml $(C_SOURCES)
 	@$(PYTHON) scripts/check_python.py
 	@echo "Making the environment $(VENV) from requirements.lock (once; about a minute) ..." >&2
 	@$(PYTHON) -m venv $(VENV)
@@ -45,7 +46,11 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m pip check --disable-pip-version-check >&2
 	@touch $@
+	@$(MAKE) compiled-parts
 	@echo "Environment ready." >&2
+
+compiled-parts: ## Build what is compiled from C with the machine's compiler, if it has one (setup does it).
+	@$(BIN)/python scripts/compiled_parts.py
 
 run: $(STAMP) ## Start the pair, import a conversation, compile a turn, show both. FILE=path for your own transcripts.
 	@$(BIN)/antiphon demo $(if $(FILE),"$(FILE)")
@@ -79,6 +84,7 @@ lint: $(STAMP) ## Check style, types, protos, compatibility with the last releas
 	cd protos && ../$(BIN)/buf format --diff --exit-code
 	$(BIN)/python scripts/protos.py breaking
 	@$(BIN)/python scripts/protos.py check
+	$(BIN)/python scripts/compiled_parts.py check
 	@$(BIN)/python scripts/security.py code
 	@$(BIN)/python scripts/security.py dependencies
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from antiphon.message.v1 import message_pb2
+from antiphon_client.compiled_parts import compiled_part
 from antiphon_client.splicing import interleaved
 from compiler_service.native.turns import (
     CallPart,
@@ -28,6 +29,8 @@ from compiler_service.state import CompiledTurn, TurnRow
 
 if TYPE_CHECKING:
     from hashlib import _Hash
+
+_compiled = compiled_part("compiler_service._compiled")
 
 _DOMAIN = b"antiphon.compiled.v1\x00"
 _TEXT = b"\x01"
@@ -61,6 +64,14 @@ def begin_digest() -> _Hash:
 
 def rows_form(rows: Sequence[TurnRow]) -> bytes:
     """Return the canonical form of turns of FOLDED, as `turns_form` does."""
+    if _compiled is not None:
+        form: bytes | None = _compiled.rows_form(rows, _TEXT)
+        return turns_form(map(CompiledTurn._make, rows)) if form is None else form
+    return splice_rows_form(rows)
+
+
+def splice_rows_form(rows: Sequence[TurnRow]) -> bytes:
+    """Do the same without the compiled part."""
     columns = text_columns(rows)
     if columns is None:
         return turns_form(map(CompiledTurn._make, rows))

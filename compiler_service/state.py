@@ -82,15 +82,52 @@ class AssistantTurn(NamedTuple):
     is_calling: bool
 
 
-FoldedRecord: TypeAlias = Message | InstructionTurn | AssistantTurn
-"""A message, or the turn that a plain one is; an instruction's is without the results before it."""
+class ActionCall(NamedTuple):
+    """An action request, of which FOLDED renders nothing."""
+
+    message_id: str
+
+
+class ActionOutcome(NamedTuple):
+    """What FOLDED renders of an action response.
+
+    Attributes:
+        message_id: Id of the record.
+        request_id: Id of the action request that it answers; "" for none.
+        function: The action.
+        arguments_json: Its arguments; "" for none.
+        output_json: What came of it; None for nothing.
+        error: Why it failed; None where it did not.
+    """
+
+    message_id: str
+    request_id: str
+    function: str
+    arguments_json: str
+    output_json: str | None
+    error: str | None
+
+
+PlainRecord: TypeAlias = InstructionTurn | AssistantTurn | ActionCall | ActionOutcome
+"""What a plain message is; an instruction is without the results before it."""
+
+FoldedRecord: TypeAlias = Message | PlainRecord
+"""A message, or what a plain one is."""
 
 Record: TypeAlias = tuple[str, Message]
 """The name of a message's content variant, and the message; a named tuple takes four times as long."""
 
 AnyRecord: TypeAlias = tuple[str, Any]
-"""A Record, or one of these two names and the turn that a plain message is."""
+"""A Record, or one of these four names and what a plain message is."""
 PLAIN_INSTRUCTION, PLAIN_RESPONSE = "plain_instruction", "plain_response"
+PLAIN_CALL, PLAIN_OUTCOME = "plain_call", "plain_outcome"
+PLAIN_KINDS: dict[type, str] = {
+    InstructionTurn: PLAIN_INSTRUCTION,
+    AssistantTurn: PLAIN_RESPONSE,
+    ActionCall: PLAIN_CALL,
+    ActionOutcome: PLAIN_OUTCOME,
+}
+"""The names by the types of what plain messages are."""
 
 
 class CompiledTurn(NamedTuple):

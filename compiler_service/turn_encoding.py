@@ -13,11 +13,14 @@ from functools import lru_cache
 from antiphon.compiler.v1.compiled_message_pb2 import CompiledMessage, CompileNote, CompileNoteKind
 from antiphon.compiler.v1.compiler_service_pb2 import CompileResponse
 from antiphon.message.v1.message_pb2 import Role
+from antiphon_client.compiled_parts import compiled_part
 from antiphon_client.splicing import FieldPrefixes, interleaved
 from compiler_service.neutral import AnyTurn, text_columns, wire_turns
 from compiler_service.part_encoding import encode_parts
 from compiler_service.report import Note
 from compiler_service.state import CompiledTurn, TurnRow
+
+_compiled = compiled_part("compiler_service._compiled")
 
 _MESSAGES = FieldPrefixes(CompileResponse.DESCRIPTOR, "messages")
 _REPORT = FieldPrefixes(CompileResponse.DESCRIPTOR, "report")
@@ -35,6 +38,14 @@ def _text_head(role: Role.ValueType, length: int) -> bytes:
 
 def encode_rows(rows: Sequence[TurnRow]) -> bytes:
     """Return turns of FOLDED as `encode_turns` does."""
+    if _compiled is not None:
+        encoded: bytes | None = _compiled.encode_rows(rows, _ROLES, _MESSAGES.tag, _TEXT.tag)
+        return encode_turns(map(CompiledTurn._make, rows)) if encoded is None else encoded
+    return splice_rows(rows)
+
+
+def splice_rows(rows: Sequence[TurnRow]) -> bytes:
+    """Do the same without the compiled part."""
     columns = text_columns(rows)
     if columns is None:
         return encode_turns(map(CompiledTurn._make, rows))

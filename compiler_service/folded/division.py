@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from antiphon.message.v1.message_pb2 import Message
 from compiler_service.folded.stretch import Stretch
 from compiler_service.passes.screen import takes_part
-from compiler_service.state import AssistantTurn, FoldedRecord, InstructionTurn
+from compiler_service.state import FoldedRecord, InstructionTurn
 
 STRETCH_MESSAGES = 256
 """Messages that a settled stretch has at least, where there are as many; short ones are joined."""
@@ -85,7 +86,7 @@ def placed(start: int, stretches: Iterable[Stretch]) -> tuple[Held, ...]:
 
 def settles(message: FoldedRecord) -> bool:
     """Tell whether a message is an instruction that is kept."""
-    if isinstance(message, (InstructionTurn, AssistantTurn)):
+    if not isinstance(message, Message):
         return isinstance(message, InstructionTurn)
     return message.WhichOneof("content") == "instruction" and takes_part(message)
 

@@ -1,11 +1,13 @@
-"""Messages that hold a text and nothing beside it, read from their encoding.
+"""Plain messages, read from their encoding.
 
-Such instructions and responses are most of a conversation, and all that FOLDED
-needs of one is its id and its text. To decode them and to ask each for its fields
-takes three times as long as one search over the bytes of all.
+Instructions and responses that hold a text and nothing beside it are most of a
+conversation, and all that FOLDED needs of one is its id and its text. To decode them
+and to ask each for its fields takes three times as long as one search over the bytes
+of all. The compiled part needs a tenth of that, and reads the calls and results of
+actions as well.
 
 A message is taken for plain only where its bytes are exactly those of an id, a
-time, a role, addresses without a name, and the text; every other one is decoded.
+time, a role, addresses without a name, and the content; every other one is decoded.
 So either way leads to the same turn.
 """
 
@@ -15,10 +17,21 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
+from antiphon_client.compiled_parts import compiled_part
 from antiphon_client.errors import SnapshotTruncatedError
 from antiphon_client.snapshot import decode_run
 from antiphon_client.splicing import varint
-from compiler_service.state import AssistantTurn, FoldedRecord, InstructionTurn
+from compiler_service.state import (
+    ActionCall,
+    ActionOutcome,
+    AssistantTurn,
+    FoldedRecord,
+    InstructionTurn,
+    PlainRecord,
+)
+
+_compiled = compiled_part("compiler_service.folded._compiled")
+_TYPES = (InstructionTurn, AssistantTurn, ActionCall, ActionOutcome)
 
 # Bytes are searched as the characters of the same numbers: what is found is text already, where it is ASCII.
 _SEPARATOR = "\xff\xff\xff\xff"
@@ -33,7 +46,7 @@ _TIMES = "|".join([*_WITH_NANOSECONDS, f"\x06{_SECONDS}"])
 _ADDRESS = f"(?:\x02(?:\n\0|\x12\0| [\1-\6])|&\x1a\\${_ID})"
 """An address: nobody's, everybody's, a role's or a member's."""
 _INSTRUCTION, _RESPONSE = "R", "Z"
-_find_plain = re.compile(
+_search = re.compile(
     rf"{_SEPARATOR}(?:\n\$({_ID})(?:\x12(?:{_TIMES}))?(?:\x18[\x01-\x06])?"
     rf'(?:"{_ADDRESS})?(?:\*{_ADDRESS})?'
     rf"([{_INSTRUCTION}{_RESPONSE}])({_VARINT}\n{_VARINT})([^\xff]*+)|[^\xff]*+)"
@@ -78,15 +91,31 @@ def read_records(message_ids: Sequence[str], messages: Sequence[bytes], start: i
     Raises:
         SnapshotTruncatedError: As `decode_run` does.
 
-    Cost: some 1 µs for a plain message.
+    Cost: some 0.1 µs for a plain message where the compiled part is there, else 1.
     """
+    plain = (find_plain if _compiled is None else _compiled_find)(message_ids, messages)
+    others = [index for index, record in enumerate(plain) if record is None]
+    if not others:
+        return cast("list[FoldedRecord]", plain)
+    try:
+        decoded = decode_run([message_ids[i] for i in others], [messages[i] for i in others], 0)
+    except SnapshotTruncatedError:
+        # One of them is no message, or not the one: this tells which.
+        return [*decode_run(message_ids, messages, start)]
+    records: list[FoldedRecord | None] = [*plain]
+    for index, message in zip(others, decoded, strict=True):
+        records[index] = message
+    return cast("list[FoldedRecord]", records)
+
+
+def find_plain(message_ids: Sequence[str], messages: Sequence[bytes]) -> list[PlainRecord | None]:
+    """Return what each message is, without the compiled part; None for one that is not plain."""
     separator = _SEPARATOR.encode("latin-1")
-    rows = _find_plain((separator + separator.join(messages)).decode("latin-1"))
+    rows = _search((separator + separator.join(messages)).decode("latin-1"))
     # Every separator gives a row, as every message begins with its id; one within a message is too many.
     if len(rows) != len(messages):
-        return [*decode_run(message_ids, messages, start)]
-    records: list[FoldedRecord | None] = []
-    others: list[int] = []
+        return [None] * len(messages)
+    records: list[PlainRecord | None] = []
     try:
         for message_id, (found, tag, lengths, text) in zip(message_ids, rows, strict=True):
             if found == message_id:
@@ -99,15 +128,18 @@ def read_records(message_ids: Sequence[str], messages: Sequence[bytes], start: i
                     if lengths == _INSTRUCTION_LENGTHS[len(text)]:
                         records.append(InstructionTurn(message_id, _text(text), None, (), "", ()))
                         continue
-            others.append(len(records))
             records.append(None)
-        decoded = decode_run([message_ids[i] for i in others], [messages[i] for i in others], 0)
-    except (UnicodeDecodeError, SnapshotTruncatedError):
-        # One of them is no message, or not the one: this tells which.
-        return [*decode_run(message_ids, messages, start)]
-    for index, message in zip(others, decoded, strict=True):
-        records[index] = message
-    return cast("list[FoldedRecord]", records)
+    except UnicodeDecodeError:
+        # One of them is no message: where they are decoded it is told which.
+        return [None] * len(messages)
+    return records
+
+
+def _compiled_find(message_ids: Sequence[str], messages: Sequence[bytes]) -> list[PlainRecord | None]:
+    """Return what ``find_plain`` does, of calls and results too."""
+    assert _compiled is not None
+    found: list[PlainRecord | None] = _compiled.read_plain(_TYPES, message_ids, messages)
+    return found
 
 
 def _text(characters: str) -> str:

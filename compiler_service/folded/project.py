@@ -13,14 +13,22 @@ from typing import Any
 
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1 import message_pb2
-from antiphon.message.v1.message_pb2 import AssistantResponseContent, InstructionContent, Message
+from antiphon.message.v1.message_pb2 import (
+    ActionResponseContent,
+    AssistantResponseContent,
+    InstructionContent,
+    Message,
+)
 from compiler_service.display_text import blocks_say
 from compiler_service.folded.results import ResultSet, write_result
 from compiler_service.instruction_view import BlockUse, prompt_context, view_instruction
 from compiler_service.report import Note, note, notes_about
 from compiler_service.state import (
+    PLAIN_CALL,
     PLAIN_INSTRUCTION,
+    PLAIN_OUTCOME,
     PLAIN_RESPONSE,
+    ActionOutcome,
     AnyRecord,
     AssistantTurn,
     InstructionTurn,
@@ -36,7 +44,7 @@ class Walk:
 
     Attributes:
         turns: The turns, in order.
-        pending: Action responses that wait for the next instruction.
+        pending: Action results that wait for the next instruction.
         notes: Notes about action results, and about the request's own instruction.
         with_blocks: Ids of records of which blocks are left out.
         unknown_blocks: Ids of instructions that would need blocks of an unknown kind.
@@ -47,7 +55,7 @@ class Walk:
     """
 
     turns: list[InstructionTurn | AssistantTurn] = field(default_factory=list)
-    pending: list[Message] = field(default_factory=list)
+    pending: list[ActionOutcome] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     with_blocks: list[str] = field(default_factory=list)
     unknown_blocks: list[str] = field(default_factory=list)
@@ -74,6 +82,11 @@ def project(records: Iterable[AnyRecord]) -> Walk:
             turns.append(record)
         elif kind == PLAIN_INSTRUCTION:
             turns.append(_with_results(record, walk) if walk.pending else record)
+        elif kind == PLAIN_OUTCOME:
+            walk.answered.append(record.request_id)
+            walk.pending.append(record)
+        elif kind == PLAIN_CALL:
+            walk.requests.append(record.message_id)
         else:
             _project_record(kind, record, walk)
     return walk
@@ -98,7 +111,7 @@ def _project_record(kind: str, message: Message, walk: Walk) -> None:
         if response.blocks:
             walk.with_blocks.append(message.id)
         walk.answered.append(response.action_request_id)
-        walk.pending.append(message)
+        walk.pending.append(_outcome_of(response, message.id))
     elif kind == "instruction":
         content, message_id = message.instruction, message.id
         turn, use = view_instruction(content, message_id, _context_of(content, message_id, walk))
@@ -127,6 +140,17 @@ def _project_assistant(content: AssistantResponseContent, message_id: str, walk:
     return AssistantTurn((message_id,), text, is_calling)
 
 
+def _outcome_of(response: ActionResponseContent, message_id: str) -> ActionOutcome:
+    return ActionOutcome(
+        message_id,
+        response.action_request_id,
+        response.function,
+        response.arguments_json,
+        response.output_json if response.HasField("output_json") else None,
+        response.error if response.HasField("error") else None,
+    )
+
+
 def _context_of(content: InstructionContent, message_id: str | None, walk: Walk) -> list[Any]:
     """Return the instruction's own context items and then the waiting results, each value once."""
     context = prompt_context(content)
@@ -149,16 +173,16 @@ def _add_results(context: list[Any], message_id: str | None, walk: Walk) -> None
     present = ResultSet(context) if context or len(pending) > 1 else None
     moved: list[str] = []
     repeated: list[str] = []
-    for message in pending:
-        response = message.action_response
-        if present is None or present.add(response):
-            context.append(write_result(response))
-            moved.append(message.id)
+    for outcome in pending:
+        if present is None or present.add(outcome):
+            context.append(write_result(outcome))
+            moved.append(outcome.message_id)
         else:
-            repeated.append(message.id)
+            repeated.append(outcome.message_id)
     walk.pending = []
     walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULTS_MOVED, moved, target=message_id)
-    walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULT_DEDUPLICATED, repeated)
+    if repeated:
+        walk.notes += notes_about(notes_pb.COMPILE_NOTE_KIND_RESULT_DEDUPLICATED, repeated)
 
 
 def _is_calling(content: AssistantResponseContent) -> bool:

@@ -6,29 +6,29 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from antiphon.message.v1.message_pb2 import ActionResponseContent
 from antiphon_client.messages.rendering import response_projection
 from antiphon_client.minimal_yaml import JsonEntries, WrittenItem, write_entries
 from compiler_service.json_values import equality_key, parse_checked
+from compiler_service.state import ActionOutcome
 
 _PAD = "  "
 """What every line of an item begins with."""
 _ARGUMENTS, _OUTPUTS = [JsonEntries(key, _PAD, parse_checked) for key in ("arguments", "output")]
 
 
-def write_result(response: ActionResponseContent) -> WrittenItem:
+def write_result(outcome: ActionOutcome) -> WrittenItem:
     """Return a result as a context item, written as its projection (``response_projection``) would be.
 
-    Cost: some 10 µs where the function gave a result of this shape before, three times that elsewhere.
+    Cost: that of ``JsonEntries.write``, and some 1 µs.
     """
-    function, arguments = response.function, response.arguments_json
+    _, _, function, arguments, output, error = outcome
     lines = _function_line(function)
     if arguments:
         lines += _ARGUMENTS.write(function, arguments)
-    if response.HasField("output_json"):
-        lines += _OUTPUTS.write(function, response.output_json)
-    if response.HasField("error"):
-        lines += write_entries({"error": response.error}, _PAD)
+    if output is not None:
+        lines += _OUTPUTS.write(function, output)
+    if error is not None:
+        lines += write_entries({"error": error}, _PAD)
     return WrittenItem(lines)
 
 
@@ -37,7 +37,7 @@ def _function_line(function: str) -> str:
     return write_entries({"function": function}, _PAD)
 
 
-Result: TypeAlias = ActionResponseContent | dict[str, Any]
+Result: TypeAlias = ActionOutcome | dict[str, Any]
 """A result, or an item of an instruction's own context, which may equal one."""
 
 
@@ -57,9 +57,9 @@ class ResultSet:
             if isinstance(item, dict) and isinstance(item.get("function"), str):
                 self._add(item["function"], item)
 
-    def add(self, response: ActionResponseContent) -> bool:
+    def add(self, outcome: ActionOutcome) -> bool:
         """Add a result; False when an equal one is here already."""
-        return self._add(response.function, response)
+        return self._add(outcome.function, outcome)
 
     def _add(self, function: str, result: Result) -> bool:
         keys = self._keyed.get(function)
@@ -79,11 +79,11 @@ def _key_of(result: Result) -> str:
     return equality_key(result if isinstance(result, dict) else _projection_of(result))
 
 
-def _projection_of(response: ActionResponseContent) -> dict[str, Any]:
-    arguments = response.arguments_json
+def _projection_of(outcome: ActionOutcome) -> dict[str, Any]:
+    arguments, output = outcome.arguments_json, outcome.output_json
     return response_projection(
-        response.function,
+        outcome.function,
         parse_checked(arguments) if arguments else {},
-        parse_checked(response.output_json) if response.HasField("output_json") else None,
-        response.error if response.HasField("error") else None,
+        None if output is None else parse_checked(output),
+        outcome.error,
     )

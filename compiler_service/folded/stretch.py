@@ -121,7 +121,7 @@ def draft_stretch(messages: Sequence[FoldedRecord], screened: Screened, answered
 def _id_of(record: FoldedRecord) -> str:
     if isinstance(record, AssistantTurn):
         return record.message_ids[0]
-    return record.message_id or "" if isinstance(record, InstructionTurn) else record.id
+    return record.id if isinstance(record, Message) else record.message_id or ""
 
 
 def finish_stretch(draft: Draft, prefix: Prefix | None = None) -> Stretch:

@@ -8,7 +8,7 @@ taken for generic content (ADR-0007 D2.2).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from antiphon.compiler.v1 import compiled_message_pb2 as notes_pb
 from antiphon.message.v1 import message_pb2
@@ -16,13 +16,11 @@ from antiphon.message.v1.message_pb2 import Message
 from antiphon_client.errors import UnsupportedContentError, and_more, id_list
 from compiler_service.report import notes_about
 from compiler_service.state import (
-    PLAIN_INSTRUCTION,
-    PLAIN_RESPONSE,
+    PLAIN_KINDS,
+    PLAIN_OUTCOME,
     AnyRecord,
-    AssistantTurn,
     CompileState,
     FoldedRecord,
-    InstructionTurn,
 )
 
 _EXCLUDED = message_pb2.MESSAGE_STATUS_EXCLUDED
@@ -90,19 +88,20 @@ def screen_messages(
     """Sort messages.
 
     Args:
-        messages: The messages, or the turns that plain ones are, which take part.
+        messages: The messages, or what plain ones are, which take part.
         compiled_kinds: Kinds of records that the profile compiles.
 
     Cost: linear in the messages.
     """
     screened = Screened([], [], [], [], [], [])
     records, excluded, unknown, interrupted, interims, finals = screened
+    message: Any
     for message in messages:
-        if isinstance(message, AssistantTurn):
-            records.append((PLAIN_RESPONSE, message))
-            continue
-        if isinstance(message, InstructionTurn):
-            records.append((PLAIN_INSTRUCTION, message))
+        plain = PLAIN_KINDS.get(type(message))
+        if plain is not None:
+            records.append((plain, message))
+            if plain == PLAIN_OUTCOME and message.request_id:
+                finals.append(message.request_id)
             continue
         status = message.status
         if status == _EXCLUDED:

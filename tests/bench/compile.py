@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import NamedTuple
 
@@ -58,12 +58,16 @@ CASES = (
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds of every compilation, and what came out, to be sure that both did the same."""
+    """Seconds of every compilation, and what came out, to be sure that both did the same.
+
+    ``reading`` has the seconds that it took to make Python's texts of each decoded reply.
+    """
 
     cold: list[float]
     warm: list[float]
     messages: int
     digest: str
+    reading: list[float] = field(default_factory=list)
 
     @property
     def outcome(self) -> tuple[int, str]:
@@ -72,14 +76,21 @@ class Times:
 
     def plus(self, other: Times) -> Times:
         """These times and those of another round, which had the same outcome."""
-        return Times([*self.cold, *other.cold], [*self.warm, *other.warm], *self.outcome)
+        both = [[*mine, *its] for mine, its in zip(self._seconds, other._seconds, strict=True)]
+        return Times(both[0], both[1], *self.outcome, both[2])
+
+    @property
+    def _seconds(self) -> tuple[list[float], list[float], list[float]]:
+        return self.cold, self.warm, self.reading
 
 
 async def measure(servers: Servers, *, rounds: int, say: Callable[[str], None]) -> AsyncIterator[Row]:
     """Compiles 1,000 and 10,000 messages, cold and warm, with and without tool calls.
 
     Cold is a branch never compiled before; warm is one new message since the last
-    compilation. Both are timed from the call to the decoded reply. All branches of a case
+    compilation. Both are timed from the call to the decoded reply. What a caller in Python
+    then takes to read every text of it stands beside the row: texts are made as they are
+    asked for, and one that sends a provider's request on asks for none. All branches of a case
     are stored before the first is compiled: what a store does after its answer, such as a
     checkpoint, is no part of a compilation. Then reference and service take turns, as the
     machine may do other work for some seconds.
@@ -118,6 +129,7 @@ def _rows(case: Case, ours: Times, theirs: Times) -> Iterator[Row]:
             beside_unit="ms",
             ratio=statistics.median(other) / statistics.median(mine),
             target=target,
+            detail=f"{statistics.median(ours.reading) * 1e3:.2g} ms more to read every text in Python",
         )
 
 
@@ -156,24 +168,40 @@ async def _store(servers: Servers, case: Case, rounds: int) -> list[Branches]:
 
 async def _ours(servers: Servers, case: Case, branches: Branches) -> Times:
     last = to_messages(conversation(case.size, tools=case.tools))[-1:]
-    cold, warm = [], []
+    cold, warm, reading = [], [], []
     texts: list[str] = []
-    for branch in branches.whole:
-        seconds, texts = await compile_branch(servers, branch)
+    # In the order in which the reference has them.
+    for branch, growing in zip(branches.whole, branches.growing, strict=True):
+        seconds, more, texts = await compile_branch(servers, branch)
         cold.append(seconds)
-    for branch in branches.growing:
-        await compile_branch(servers, branch)
-        await append(servers, branch, last)
-        seconds, again = await compile_branch(servers, branch)
+        reading.append(more)
+        await compile_branch(servers, growing)
+        await append(servers, growing, last)
+        seconds, more, again = await compile_branch(servers, growing)
         warm.append(seconds)
+        reading.append(more)
         if again != texts:
             raise RuntimeError(f"{case.name}: a warm compilation gives other texts than a cold one")
     digest = hashlib.sha256("\0".join(texts[1:]).encode()).hexdigest()
-    return Times(cold, warm, len(texts), digest)
+    return Times(cold, warm, len(texts), digest, reading)
 
 
-async def compile_branch(servers: Servers, branch_id: str) -> tuple[float, list[str]]:
-    """Compiles a branch for one question; returns the seconds it took and the turns' texts."""
+class Compiled(NamedTuple):
+    """One compilation.
+
+    Attributes:
+        seconds: From the call to the decoded reply.
+        reading: Seconds that it took then to read the turns' texts.
+        texts: The texts.
+    """
+
+    seconds: float
+    reading: float
+    texts: list[str]
+
+
+async def compile_branch(servers: Servers, branch_id: str) -> Compiled:
+    """Compiles a branch for one question."""
     stub = compiler_service_pb2_grpc.CompilerServiceStub(servers.compiler)
     request = compiler_service_pb2.CompileRequest(
         branch=compiler_service_pb2.BranchRef(branch_id=branch_id),
@@ -181,5 +209,6 @@ async def compile_branch(servers: Servers, branch_id: str) -> tuple[float, list[
     )
     begin = time.perf_counter()
     response: compiler_service_pb2.CompileResponse = await stub.Compile(request, timeout=TIMEOUT)
+    decoded = time.perf_counter()
     texts = [message.text for message in response.messages]
-    return time.perf_counter() - begin, texts
+    return Compiled(decoded - begin, time.perf_counter() - decoded, texts)

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antiphon.message.v1.message_pb2 import ActionResponseContent
 from antiphon_client.messages.rendering import response_projection
 from antiphon_client.minimal_yaml import JsonEntries, WrittenItem, emit, json_entries, write_entries
+from antiphon_client.minimal_yaml.json_entries import COMPILED_WRITER
 from compiler_service.folded.results import write_result
+from compiler_service.state import ActionOutcome
 
 KEY, PAD = "output", "  "
 FEW = 4
@@ -91,6 +92,11 @@ def _learns_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_entries, "_LEARNED_AFTER", FEW)
 
 
+def by_shapes() -> JsonEntries:
+    """Return entries that do without the compiled writer."""
+    return JsonEntries(KEY, PAD, json.loads, compiled_writer=None)
+
+
 def expected(text: str) -> str:
     return write_entries({KEY: json.loads(text)}, PAD)
 
@@ -123,9 +129,10 @@ def alike(draw: st.DrawFn) -> list[str]:
 @settings(max_examples=400, deadline=None)
 @given(st.lists(alike(), min_size=1, max_size=3))
 def test_whatever_was_learned_the_entry_is_that_of_the_value(groups: list[list[str]]) -> None:
-    entries = JsonEntries(KEY, PAD, json.loads)
+    entries = by_shapes()
     for text in [*groups[0], *[text for group in groups for text in group]]:
         assert entries.write("f", text) == expected(text)
+        assert JsonEntries(KEY, PAD, json.loads).write("f", text) == expected(text)
 
 
 def texts_of(word: str) -> list[str]:
@@ -136,7 +143,7 @@ def texts_of(word: str) -> list[str]:
 @pytest.mark.parametrize("values", [TOKENS, [each for word in WORDS for each in texts_of(word)]])
 def test_a_place_learned_from_one_takes_every_other(frame: str, values: list[str]) -> None:
     for learned in values:
-        entries = JsonEntries(KEY, PAD, json.loads)
+        entries = by_shapes()
         for value in [*[learned] * 2 * FEW, *values]:
             text = frame.format(value)
             assert entries.write("f", text) == expected(text), (learned, value)
@@ -150,7 +157,7 @@ class Counted(JsonEntries):
     """Counts the texts that are parsed."""
 
     def __init__(self) -> None:
-        super().__init__(KEY, PAD, json.loads)
+        super().__init__(KEY, PAD, json.loads, compiled_writer=None)
         self.parsed = 0
 
     def _parsed(self, text: str) -> str:
@@ -224,7 +231,7 @@ def test_a_text_without_a_shape_is_seldom_tried(monkeypatch: pytest.MonkeyPatch)
         return learn(text, write)
 
     monkeypatch.setattr(json_entries, "_learned_shape", counting)
-    entries = JsonEntries(KEY, PAD, json.loads)
+    entries = by_shapes()
     text = '{"a": 1, "a": 2}'
     assert {entries.write("f", text) for _ in range(1000)} == {"  output:\n    a: 2\n"}
     assert len(tried) <= 10
@@ -232,7 +239,7 @@ def test_a_text_without_a_shape_is_seldom_tried(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_learned_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_entries, "_MOST_CHARACTERS", 100_000)
-    entries = JsonEntries(KEY, PAD, json.loads)
+    entries = by_shapes()
     most = 0
     for number in range(3_000):
         entries.write(f"f{number}", "1")
@@ -241,7 +248,7 @@ def test_what_is_learned_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_shapes_of_one_name_are_bounded() -> None:
-    entries = JsonEntries(KEY, PAD, json.loads)
+    entries = by_shapes()
     for number in range(3_000):
         text = json.dumps({f"k{number % 40}": 1})
         assert entries.write("f", text) == expected(text)
@@ -257,8 +264,9 @@ def test_a_large_text_is_not_learned() -> None:
     assert counted(iter(long), entries, "g") == 50
 
 
-def test_no_json_is_refused() -> None:
-    entries = JsonEntries(KEY, PAD, json.loads)
+@pytest.mark.parametrize("writer", [COMPILED_WRITER, None])
+def test_no_json_is_refused(writer: Any) -> None:
+    entries = JsonEntries(KEY, PAD, json.loads, compiled_writer=writer)
     for _ in range(10):
         entries.write("f", '{"a": 1}')
         with pytest.raises(json.JSONDecodeError):
@@ -277,7 +285,9 @@ def test_a_written_item_stands_where_its_value_would() -> None:
 
 
 RESULTS = st.builds(
-    ActionResponseContent,
+    ActionOutcome,
+    message_id=st.just("m"),
+    request_id=st.just(""),
     function=texts,
     arguments_json=st.sampled_from(["", "{}", '{"a": "b"}', '{"a": [], "b": 1.50}']),
     output_json=st.none() | values.map(json.dumps),
@@ -286,13 +296,13 @@ RESULTS = st.builds(
 
 
 @given(st.lists(RESULTS, max_size=3))
-def test_a_result_is_written_as_its_projection(results: list[ActionResponseContent]) -> None:
+def test_a_result_is_written_as_its_projection(results: list[ActionOutcome]) -> None:
     projections = [
         response_projection(
             result.function,
             json.loads(result.arguments_json or "{}"),
-            json.loads(result.output_json) if result.HasField("output_json") else None,
-            result.error if result.HasField("error") else None,
+            None if result.output_json is None else json.loads(result.output_json),
+            result.error,
         )
         for result in results
     ]

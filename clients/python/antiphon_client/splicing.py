@@ -30,13 +30,14 @@ class FieldPrefixes(dict[int, bytes]):
     def __init__(self, message: Descriptor, field: str) -> None:
         """Name the field: text, bytes or a message, one or repeated."""
         super().__init__()
-        self._tag = _tag(message, field, _LENGTH_DELIMITED)
+        self.tag = _tag(message, field, _LENGTH_DELIMITED)
+        """What stands before the length."""
 
     def __missing__(self, length: int) -> bytes:
         """Make a prefix and keep it."""
         if len(self) >= self._MOST:
             self.clear()
-        prefix = self[length] = self._tag + varint(length)
+        prefix = self[length] = self.tag + varint(length)
         return prefix
 
     def parts(self, values: Sequence[bytes]) -> list[bytes]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from antiphon_client.json_text import dump_json_text
 from antiphon_client.messages.validation.images import is_url
-from antiphon_client.minimal_yaml import emit, emit_entry
+from antiphon_client.minimal_yaml import emit, emit_entries, emit_entry
 
 DEFAULT_SYSTEM_MESSAGE = "You are a helpful AI assistant. Let's think step by step."
 """The system text of a system message built without one (ADR-0006 D2)."""
@@ -66,8 +66,10 @@ def render_instruction_text(
     """
     if plain_content:
         return plain_content
-    if instruction and not (guidance or context or tools or response_schema or response_format):
-        return _stripped(emit_entry("Instruction", instruction))
+    if instruction and not (guidance or tools or response_schema or response_format):
+        if not context:
+            return _stripped(emit_entry("Instruction", instruction))
+        return _stripped(emit_entries("Instruction", instruction, "Context", context))
     sections: dict[str, Any] = {}
     if guidance:
         sections["Guidance"] = guidance

@@ -12,14 +12,24 @@ reference.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from antiphon_client.minimal_yaml.fast import NotCoveredError, WrittenItem, emit_fast, write_entries
 from antiphon_client.minimal_yaml.json_entries import JsonEntries
 from antiphon_client.minimal_yaml.reference import emit_pyyaml, prune
-from antiphon_client.minimal_yaml.scalars import SIMPLE_KEYS, is_common_text
+from antiphon_client.minimal_yaml.scalars import BREAKS, SIMPLE_KEYS, is_common_text
 
-__all__ = ["JsonEntries", "WrittenItem", "emit", "emit_entry", "emit_pyyaml", "prune", "write_entries"]
+__all__ = [
+    "JsonEntries",
+    "WrittenItem",
+    "emit",
+    "emit_entries",
+    "emit_entry",
+    "emit_pyyaml",
+    "prune",
+    "write_entries",
+]
 
 
 def emit(value: Any) -> str:
@@ -45,3 +55,23 @@ def emit_entry(key: str, value: Any) -> str:
     if type(value) is str and simple is not None and is_common_text(value):
         return f"{simple}: {value}\n"
     return emit({key: value})
+
+
+def emit_entries(key: str, value: Any, items_key: str, items: Sequence[Any]) -> str:
+    """Return the minimal YAML of a mapping with two entries, as `emit` does.
+
+    Most texts with items that are written already take a third of the time.
+    """
+    simple, items_simple = SIMPLE_KEYS[key], SIMPLE_KEYS[items_key]
+    if type(value) is not str or simple is None or items_simple is None or not is_common_text(value):
+        return emit({key: value, items_key: items})
+    pieces = [f"{simple}: {value}\n{items_simple}:\n"]
+    for item in items:
+        if type(item) is not WrittenItem or not item:
+            return emit({key: value, items_key: items})
+        pieces += ("- ", item[2:])
+    last = pieces[-1]
+    if last[-1] in BREAKS and last[-2] in BREAKS:
+        # It leaves the document open.
+        return emit({key: value, items_key: items})
+    return "".join(pieces)
