@@ -232,9 +232,38 @@ rows_form(PyObject *module, PyObject *args)
     return put_rows(rows, &frame, put_form);
 }
 
+PyDoc_STRVAR(texts_memory_doc,
+             "texts_memory(rows)\n--\n\n"
+             "Return the memory in bytes of the rows' texts; None where one of them is not in ASCII.\n\n"
+             "No text is looked at, only what stands before it: to read them all again would be felt.\n");
+
+static PyObject *
+texts_memory(PyObject *module, PyObject *rows)
+{
+    PyObject *items = PySequence_Fast(rows, "rows are a sequence");
+    if (items == NULL) {
+        return NULL;
+    }
+    Py_ssize_t size = 0;
+    int is_ascii = 1;
+    for (Py_ssize_t i = 0; is_ascii && i < PySequence_Fast_GET_SIZE(items); i++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(items, i);
+        PyObject *text = PyTuple_Check(item) && PyTuple_GET_SIZE(item) == ROW_FIELDS
+                             ? PyTuple_GET_ITEM(item, 1)
+                             : Py_None;
+        is_ascii = PyUnicode_Check(text) && PyUnicode_IS_COMPACT_ASCII(text);
+        if (is_ascii) {
+            size += (Py_ssize_t)sizeof(PyASCIIObject) + PyUnicode_GET_LENGTH(text) + 1;
+        }
+    }
+    Py_DECREF(items);
+    return is_ascii ? PyLong_FromSsize_t(size) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef methods[] = {
     {"encode_rows", encode_rows, METH_VARARGS, encode_rows_doc},
     {"rows_form", rows_form, METH_VARARGS, rows_form_doc},
+    {"texts_memory", texts_memory, METH_O, texts_memory_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from antiphon.compiler.v1.compiler_service_pb2 import CompileRequest
 from antiphon.message.v1.message_pb2 import Message
+from antiphon_client.compiled_parts import compiled_part
 from compiler_service.folded.findings import Findings, join_findings
 from compiler_service.folded.fold import Prefix
 from compiler_service.folded.merge import merge
@@ -27,6 +28,8 @@ from compiler_service.passes.screen import Screened, still_interrupted, without_
 from compiler_service.report import Note
 from compiler_service.state import AssistantTurn, CompiledTurn, FoldedRecord, InstructionTurn, TurnRow
 from compiler_service.turn_encoding import encode_notes, encode_rows
+
+_compiled = compiled_part("compiler_service._compiled")
 
 # Memory in bytes that values take beside the texts and ids in them.
 _STRETCH_BYTES, _TURN_BYTES, _NOTE_BYTES, _ID_BYTES = 1024, 176, 160, 96
@@ -185,12 +188,16 @@ def _turns_memory(turns: Sequence[TurnRow]) -> int:
     if not turns:
         return 0
     # All of one kind at once: a step for every turn would be felt.
-    _, texts, images, message_ids = zip(*turns, strict=True)
+    _, _, images, message_ids = zip(*turns, strict=True)
     urls = [image.url for image in chain.from_iterable(images)]
-    joined = "".join(texts)
-    size = len(joined) + getsizeof("") * len(texts) if joined.isascii() else sum(map(getsizeof, texts))
-    size += sum(map(getsizeof, urls))
+    size = texts_memory(turns) + sum(map(getsizeof, urls))
     return size + _TURN_BYTES * (len(turns) + len(urls)) + _ID_BYTES * sum(map(len, message_ids))
+
+
+def texts_memory(turns: Sequence[TurnRow]) -> int:
+    """Return the memory in bytes of the turns' texts."""
+    size: int | None = None if _compiled is None else _compiled.texts_memory(turns)
+    return sum([getsizeof(text) for _, text, _, _ in turns]) if size is None else size
 
 
 def _findings_memory(findings: Findings) -> int:

@@ -29,6 +29,7 @@ from antiphon_client.minimal_yaml.scalars import COMMON_TEXTS, match_common_text
 from compiler_service import digest, turn_encoding
 from compiler_service.digest import rows_form, splice_rows_form
 from compiler_service.folded.plain import read_records
+from compiler_service.folded.stretch import texts_memory
 from compiler_service.state import TurnImage, TurnRow
 from compiler_service.turn_encoding import encode_rows, splice_rows
 from tests.unit.test_minimal_yaml_json import TOKENS, WORDS, separators, values
@@ -219,6 +220,7 @@ ROWS = st.lists(
 def test_rows_are_put_together_as_in_python(rows: list[TurnRow]) -> None:
     assert encode_rows(rows) == encode_rows(tuple(rows)) == splice_rows(rows)
     assert rows_form(rows) == splice_rows_form(rows)
+    assert texts_memory(rows) == sum(sys.getsizeof(text) for _, text, _, _ in rows)
 
 
 @compiled_here
